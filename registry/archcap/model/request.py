@@ -1,0 +1,42 @@
+"""The one JSON form of a question: CLI, REST, client and batch files share it (`docs/schemas/request.json`)."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from archcap.model.base import Json, JsonObject, Record
+
+
+class HardwareRequest(Record):
+    """What the launch runs on."""
+
+    gpu: str | None = Field(default=None, description="Id in hardware.yaml, as in `h200`.")
+    count: int = Field(default=1, ge=1, le=4096, description="GPUs per node.")
+    nodes: int = Field(default=1, ge=1, le=4096)
+
+
+class Request(Record):
+    """A launch to resolve.
+
+    Exactly what is asked for: the engine's own setting names, the checkpoint's config.json content. At most one of
+    `config`, `checkpoint` and `architecture` says what is launched; `architecture` beside `config` overrides its name.
+    """
+
+    id: str | int | None = None
+    engine: str
+    release: str
+    config: JsonObject | None = None
+    checkpoint: str | None = None
+    architecture: str | None = None
+    draft_config: JsonObject | None = None
+    hardware: HardwareRequest | None = None
+    settings: JsonObject = {}
+    env: dict[str, str | int | float | bool] = {}
+    assumptions: dict[str, Json] = {}
+    fixes: bool = False
+
+    @model_validator(mode="after")
+    def _one_subject(self) -> Request:
+        if self.config is not None and self.checkpoint is not None:
+            raise ValueError("give `config` or `checkpoint`, not both")
+        return self

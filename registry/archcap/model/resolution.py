@@ -1,0 +1,94 @@
+"""The one JSON form of an answer (`docs/schemas/resolution.json`): values only, worded by `archcap.resolver`.
+
+Standard dataclasses: an answer is built a thousand times a second and needs no validation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from archcap.model.base import Json, JsonObject
+
+Verdict = Literal["ok", "adjusted", "unsafe", "refused", "unknown"]
+Severity = Literal["error", "unsafe", "silent", "warning", "info"]
+Origin = Literal["user", "rule", "default", "registry", "config", "hardware", "assumption", "env", "unknown"]
+
+
+@dataclass(slots=True, frozen=True)
+class SettingValue:
+    """One setting after resolution."""
+
+    value: Json
+    origin: Literal["user", "rule", "default", "unknown"]
+    rule: str | None
+    requested: Json
+    default: Json
+    leaves: dict[str, str] | None = None
+    """Structured settings: the rule that wrote each leaf path last."""
+
+
+@dataclass(slots=True, frozen=True)
+class Cause:
+    """One link of the chain behind a finding, the nearest first."""
+
+    text: str
+    origin: Origin
+    rule: str | None = None
+    depth: int = 0
+    """How many steps behind the finding; a cause of depth n+1 stands behind the one of depth n before it."""
+
+
+@dataclass(slots=True, frozen=True)
+class Finding:
+    """Something the launch would meet."""
+
+    rule: str
+    severity: Severity
+    stage: Literal["parse", "resolve", "load", "init", "request"]
+    message: str
+    causes: tuple[Cause, ...]
+    source: str | None
+    evidence: Literal["source", "verified", "report"]
+
+
+@dataclass(slots=True, frozen=True)
+class Undetermined:
+    """A statement that could not be decided, with what it needs."""
+
+    rule: str
+    needs: tuple[str, ...]
+
+
+@dataclass(slots=True, frozen=True)
+class Fix:
+    """A smallest change that was resolved again and starts."""
+
+    changes: dict[str, Json]
+    release: str | None
+    verdict: Literal["ok", "adjusted"]
+    gives_up: str | None
+
+
+@dataclass(slots=True, frozen=True)
+class Resolution:
+    """The answer to one request."""
+
+    verdict: Verdict
+    engine: str
+    release: str
+    release_match: Literal["exact", "nearest"]
+    architecture: str | None
+    settings: dict[str, SettingValue]
+    findings: tuple[Finding, ...]
+    undetermined: tuple[Undetermined, ...]
+    fixes: tuple[Fix, ...] | None
+    plan: JsonObject
+    assumptions: tuple[str, ...]
+    command: str
+    snapshot: str
+    env: dict[str, str] = field(default_factory=dict)
+    """Environment the engine sets for itself."""
+    notes: tuple[str, ...] = ()
+    """What the reader should know of the answer itself: nearest release, no fix found, a fork's facts."""
+    id: str | int | None = None

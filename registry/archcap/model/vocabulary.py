@@ -1,0 +1,82 @@
+"""The vocabulary: every capability once, with what its absence causes and how engine source shows it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from archcap.model.base import Id, Json, Name, Record, Text
+
+
+class Stage(StrEnum):
+    """When an engine acts; the order is the engine's own."""
+
+    PARSE = "parse"
+    RESOLVE = "resolve"
+    LOAD = "load"
+    INIT = "init"
+    REQUEST = "request"
+
+
+class Group(Record):
+    """A heading capabilities stand under."""
+
+    title: Text
+    meaning: Text
+
+
+class Absence(Record):
+    """What an engine does with an architecture that lacks the capability."""
+
+    stage: Stage
+    effect: Literal["error", "unsafe", "silent", "degrade", "none"]
+    note: Text | None = None
+
+
+class Probe(Record):
+    """How the scanner recognises a capability in engine source; the given keys are alternatives (any suffices).
+
+    A dotted reference is a module path below the engine's package followed by a name, as in
+    `srt.arg_groups.overrides._MAMBA_RADIX_CACHE_ARCHS`.
+    """
+
+    method: Name | None = None
+    attribute: Name | None = None
+    parameter: str | None = None
+    """`method.parameter`: the method's signature takes the parameter."""
+    base: Id | None = None
+    set: Id | None = None
+    """Membership in the named collection (module path and name)."""
+    list: Id | None = None
+    """Membership in a list of `lists.yaml`, named or anonymous."""
+    or_spec: Name | None = None
+    """Or: the architecture's registered spec object sets this field."""
+    decorator: Id | None = None
+    predicate: Id | None = None
+    """A function over the configuration decides; support becomes conditional."""
+    on: Literal["entry", "body"] = "entry"
+    """Which class is asked: the entry class or the decoder body it holds."""
+    note: Text | None = None
+
+
+class Capability(Record):
+    """Something an engine release can or cannot do with an architecture."""
+
+    title: Text
+    group: Name
+    type: Literal["boolean", "enum", "integer", "set", "string"] = "boolean"
+    values: tuple[str, ...] = ()
+    meaning: Text
+    absence: Absence
+    probes: dict[Name, Probe] = {}
+    source: Text | None = None
+
+
+class Vocabulary(Record):
+    """`capabilities.yaml`."""
+
+    groups: dict[Name, Group]
+    capabilities: dict[Name, Capability]
+
+
+__all__ = ["Absence", "Capability", "Group", "Json", "Probe", "Stage", "Vocabulary"]

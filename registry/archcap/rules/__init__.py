@@ -1,0 +1,4 @@
+"""The rule language: checked, compiled per release to plain functions, and interpreted where something is unknown.
+
+Knows no engine and reads no file; `docs/rules.md` is its reference.
+"""

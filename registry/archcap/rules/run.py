@@ -1,0 +1,189 @@
+"""What goes into a run of a release's rules and what comes out: the seam between the language and the resolver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Literal, NamedTuple
+
+from archcap.model.base import Json, JsonObject
+
+Value = Json
+"""A settled value; unknown ones are never stored in the fast path (reading one raises `NeedsInterpreter`)."""
+
+
+class NeedsInterpreter(Exception):
+    """The fast path met something unknown; the caller runs the interpreter instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A value nobody can know yet, with what it needs (`config`, `config.num_attention_heads`, `hardware`, …)."""
+
+    needs: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigView:
+    """A checkpoint's configuration at one level.
+
+    `data` None: no configuration was given, every read is unknown and needs `root`.
+    `unknown`: keys whose class default is not known; reading one that is absent from `data` is unknown.
+    """
+
+    root: str
+    data: JsonObject | None
+    unknown: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Inputs:
+    """Everything a run reads. Names absent from `hw`, `facts` or `assume` are unknown."""
+
+    raw: dict[str, Value]
+    """Every setting of the release: the user's value, else the engine's default."""
+    user: frozenset[str]
+    hw: Mapping[str, Value]
+    assume: Mapping[str, Value]
+    env: Mapping[str, Value]
+    """Values of the env vocabulary, typed: the user's, else the default."""
+    env_set: frozenset[str]
+    hf: ConfigView
+    text: ConfigView
+    draft_hf: ConfigView
+    draft_text: ConfigView
+    architecture: str | None
+    profile: str | None
+    capabilities: frozenset[str]
+    lists: Mapping[str, frozenset[str]]
+    draft_architecture: str | None = None
+    draft_capabilities: frozenset[str] = frozenset()
+    facts: Mapping[str, Value] = field(default_factory=dict)
+    """Facts known before any rule runs (number of GPUs asked for, …)."""
+    unknown_capabilities: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Conditional capabilities whose condition is unknown, with what it needs."""
+    functions: Mapping[str, Callable[..., Value]] = field(default_factory=dict)
+
+
+class Kind(IntEnum):
+    """What happened, in the order it happened."""
+
+    SET = 1
+    VAR = 2
+    FACT = 3
+    ENV = 4
+    FINDING = 5
+    RETURN = 6
+    REFUSED = 7
+    STOP = 8
+
+
+class Event(NamedTuple):
+    """One entry of the trace. `name` is the full dotted setting path, variable, fact or env; findings carry their text values."""
+
+    kind: Kind
+    statement: int
+    """Index into `Program.statements`."""
+    name: str
+    value: Value
+
+
+@dataclass(slots=True)
+class Run:
+    """What a run did.
+
+    `settings` holds every setting's last value, or an `Unknown`. `refused` is the index of the statement at which the engine
+    stops, with the exception's text when the engine's own code would raise. `undetermined` pairs a statement with its needs.
+    """
+
+    settings: dict[str, Value | Unknown]
+    vars: dict[str, Value | Unknown]
+    facts: dict[str, Value | Unknown]
+    env: dict[str, Value | Unknown]
+    """Environment the rules set."""
+    trace: list[Event]
+    refused: int | None = None
+    raised: str | None = None
+    undetermined: list[tuple[int, frozenset[str]]] = field(default_factory=list)
+    assumptions_read: list[str] = field(default_factory=list)
+    exact: bool = True
+    """False when the interpreter ran because something was unknown."""
+
+
+NameKind = Literal["setting", "var", "fact", "hw", "assume", "env", "config", "has", "list", "profile", "user_set"]
+
+
+class Reference(NamedTuple):
+    """A name an expression reads. `key` is the setting path, variable, config path (`hf:a.b`), capability or list id."""
+
+    kind: NameKind
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition that must be `wanted` for a statement to be reached; defines and lets are expanded in `reads`."""
+
+    expr: int
+    """Index into `Program.expressions`."""
+    wanted: bool
+    reads: tuple[Reference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StatementInfo:
+    """What is fixed about a statement in one release."""
+
+    index: int
+    id: str
+    step: str
+    stage: Literal["parse", "resolve", "load", "init", "request"]
+    severity: Literal["error", "unsafe", "silent", "warning", "info"] | None
+    """Of its finding or refusal; None for plain writes."""
+    text: str | None
+    """Message template with `{name}` places."""
+    source: str | None
+    """`file:function` in this release."""
+    evidence: Literal["source", "verified", "report"]
+    guards: tuple[Guard, ...]
+    """Outermost first: enclosing `when`s, earlier branches of `first` negated; the own `require` last."""
+    reads: tuple[Reference, ...]
+    """What its own values read."""
+    writes: tuple[Reference, ...]
+    returns_before: tuple[int, ...]
+    """Statements earlier in the same step that may return from it, so that this one is not reached."""
+    alias: bool = False
+    logged: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The rules of one release, ready to run.
+
+    Attributes:
+        release: the release they are the rules of.
+        digest: of the rules they were compiled from.
+        statements: by index; order is textual order in the pipeline's steps.
+        expressions: source text of every guard, for `evaluate` and for showing.
+        writers: setting path, `var.x` or `fact.x` -> statements that may write it. A write to a leaf `a.b` also counts as a writer of `a`.
+        fast: runs the compiled functions; raises NeedsInterpreter on the first unknown.
+        interpret: runs the three-valued interpreter; same result where nothing is unknown.
+        evaluate: (expression index, inputs, settings, vars, facts, lets) -> value or Unknown; never raises for data reasons.
+    """
+
+    release: str
+    digest: str
+    statements: tuple[StatementInfo, ...]
+    expressions: tuple[str, ...]
+    writers: Mapping[str, tuple[int, ...]]
+    fast: Callable[[Inputs], Run]
+    interpret: Callable[[Inputs], Run]
+    evaluate: Callable[..., Value | Unknown]
+
+    def run(self, inputs: Inputs) -> Run:
+        """Run the compiled rules, or the interpreter where something unknown is read."""
+        try:
+            return self.fast(inputs)
+        except NeedsInterpreter:
+            return self.interpret(inputs)
