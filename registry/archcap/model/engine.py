@@ -34,6 +34,8 @@ class Engine(Record):
     """The setting that names the checkpoint."""
     draft_setting: Name | None = None
     """The setting that names the draft checkpoint; a draft config implies it."""
+    nodes_setting: Name | None = None
+    """The setting that counts nodes."""
     source_root: str = ""
     """Folder of the package that `source:` paths start from."""
     releases: dict[str, Release]

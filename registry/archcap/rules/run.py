@@ -13,6 +13,10 @@ Value = Json
 """A settled value; unknown ones are never stored in the fast path (reading one raises `NeedsInterpreter`)."""
 
 
+Function = Callable[..., Json]
+"""A pure function an engine registers for its rules."""
+
+
 class NeedsInterpreter(Exception):
     """The fast path met something unknown; the caller runs the interpreter instead."""
 
@@ -63,7 +67,7 @@ class Inputs:
     """Facts known before any rule runs (number of GPUs asked for, …)."""
     unknown_capabilities: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Conditional capabilities whose condition is unknown, with what it needs."""
-    functions: Mapping[str, Callable[..., Value]] = field(default_factory=dict)
+    functions: Mapping[str, Function] = field(default_factory=dict)
 
 
 class Kind(IntEnum):
