@@ -39,6 +39,8 @@ class Engine(Record):
     source_root: str = ""
     """Folder of the package that `source:` paths start from."""
     releases: dict[str, Release]
+    loose_flags: dict[str, tuple[LooseFlag, ...]] = {}
+    """Flags of no setting, by spelling."""
 
 
 class Flag(Record):
@@ -46,9 +48,25 @@ class Flag(Record):
 
     name: str
     value: Json = None
-    """What the flag writes when it takes no argument."""
+    """What the flag writes when it takes no argument, or whatever its argument is."""
     has_value: bool = True
+    """Whether a word follows it."""
+    choices: tuple[str | int, ...] = ()
+    """Of this spelling, where they differ from the setting's."""
+    replaced_by: Text | None = None
+    """Deprecated: the spelling that the engine recommends instead."""
     note: Text | None = None
+
+
+class LooseFlag(Interval):
+    """A flag that writes no setting: a retired one, or the one that names a file of further flags."""
+
+    effect: Literal["ignored", "refused", "flags_file"]
+    """What the engine does with it: warn and go on, stop, or read more flags from the file it names."""
+    words: Literal[0, 1] = 0
+    says: Text | None = None
+    """What to use instead, as in "use --swa-full-tokens-ratio"."""
+    source: Text | None = None
 
 
 class SettingSpan(Interval):
@@ -72,6 +90,13 @@ class SettingSpan(Interval):
     positional: bool = False
     many: bool = False
     """The flag takes several words."""
+    words: Literal["?", "*", "+"] | None = None
+    """How many, as argparse's `nargs`; None is `+` where `many`, else one word."""
+    const: Json = None
+    """`words: "?"`: the value when the flag stands alone."""
+    parser: Literal["json", "si_int", "nullable"] | None = None
+    """How the word becomes a value where its type does not say it: JSON text, an integer with a suffix (`25.6k`, `1Mi`),
+    or a string whose empty form or `None` is unset."""
     source: Text | None = None
 
 
@@ -155,6 +180,6 @@ class SettingsFile(Record):
 
 
 __all__ = [
-    "Assumption", "Declared", "Engine", "EnvironmentVariable", "Flag", "Id", "Names", "Release", "Setting", "SettingSpan",
-    "SettingsFile", "ValueType",
+    "Assumption", "Declared", "Engine", "EnvironmentVariable", "Flag", "Id", "LooseFlag", "Names", "Release", "Setting",
+    "SettingSpan", "SettingsFile", "ValueType",
 ]
