@@ -33,11 +33,21 @@ class Absence(Record):
     note: Text | None = None
 
 
+class BranchProbe(Record):
+    """A call in whose guard the engine names the architecture."""
+
+    calls: Name
+    """The function or method called in the branch."""
+    unless: dict[Name, Json] = {}
+    """Keyword arguments that turn the call into a refusal of the capability (any of them suffices)."""
+
+
 class Probe(Record):
     """How the scanner recognises a capability in engine source; the given keys are alternatives (any suffices).
 
     A dotted reference is a module path below the engine's package followed by a name, as in
-    `srt.arg_groups.overrides._MAMBA_RADIX_CACHE_ARCHS`.
+    `srt.arg_groups.overrides._MAMBA_RADIX_CACHE_ARCHS`. Where a key takes several values any of them suffices; a name
+    that a release does not have says nothing about that release.
     """
 
     method: Name | None = None
@@ -45,8 +55,12 @@ class Probe(Record):
     parameter: str | None = None
     """`method.parameter`: the method's signature takes the parameter."""
     base: Id | None = None
-    set: Id | None = None
-    """Membership in the named collection (module path and name)."""
+    set: Id | tuple[Id, ...] | None = None
+    """Membership in the named collection (module path and name); several where it moved between releases."""
+    named_in: Id | tuple[Id, ...] | None = None
+    """The named function (module path, class if any, and name) compares the architecture with this name."""
+    branch: BranchProbe | None = None
+    """The architecture is named in the guard of a branch that makes this call."""
     list: Id | None = None
     """Membership in a list of `lists.yaml`, named or anonymous."""
     or_spec: Name | None = None
