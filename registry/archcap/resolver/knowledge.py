@@ -1,0 +1,86 @@
+"""What the resolver must be told about an engine release; `archcap.snapshot` provides it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from archcap.model.architectures import Architecture, NameList
+from archcap.model.base import Json, JsonObject
+from archcap.model.checkpoints import Checkpoint
+from archcap.model.engine import Engine, Names, Setting, SettingSpan
+from archcap.model.hardware import Gpu
+from archcap.model.vocabulary import Capability
+from archcap.rules.run import Function, Program
+
+
+class EngineCode(Protocol):
+    """What an engine needs in code: a few pure functions (`archcap.engines`)."""
+
+    @property
+    def functions(self) -> Mapping[str, Function]:
+        """Pure functions that rules may call, by name."""
+
+    def text_config_of(self, config: JsonObject) -> JsonObject:
+        """Return the level of *config* that describes the language model."""
+
+    def effective_config(self, config: JsonObject, settings: Mapping[str, Json]) -> JsonObject:
+        """Return *config* as the engine sees it under *settings* (overrides given on the command line merged in)."""
+
+    def format_command(self, settings: Mapping[str, Json], spans: Mapping[str, SettingSpan], launch: Sequence[str]) -> str:
+        """Return the launch command that asks for *settings*."""
+
+
+class ReleaseView(Protocol):
+    """One release of one engine."""
+
+    engine: Engine
+    release: str
+    settings: Mapping[str, Setting]
+    spans: Mapping[str, SettingSpan]
+    defaults: Mapping[str, Json]
+    names: Names
+    architectures: Mapping[str, Architecture]
+    """Those the release has."""
+    all_architectures: Mapping[str, Architecture]
+    """Those any release has."""
+    lists: Mapping[str, frozenset[str]]
+    name_lists: Mapping[str, NameList]
+    capabilities: Mapping[str, Capability]
+    program: Program
+    code: EngineCode
+
+    def capabilities_of(self, architecture: str) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
+        """Return the capabilities it has in this release, and the conditional ones with their conditions."""
+
+    def since(self, architecture: str, capability: str) -> str | None:
+        """Return the first later release in which it has the capability, None when no scanned release does."""
+
+    def list_since(self, list_id: str, name: str) -> str | None:
+        """Return the first later release in which the list holds the name."""
+
+
+class SnapshotView(Protocol):
+    """The registry as compiled: `archcap.snapshot.Snapshot`."""
+
+    @property
+    def digest(self) -> str:
+        """`sha256:…` over the whole registry."""
+
+    @property
+    def hardware(self) -> Mapping[str, Gpu]:
+        """The hardware catalogue."""
+
+    @property
+    def checkpoints(self) -> Mapping[str, Checkpoint]:
+        """The known checkpoints."""
+
+    @property
+    def engine_names(self) -> Sequence[str]:
+        """The engines it knows."""
+
+    def releases(self, engine: str) -> Sequence[str]:
+        """Return the releases of *engine* in order."""
+
+    def release(self, engine: str, release: str) -> ReleaseView:
+        """Return one release, which must be known."""
