@@ -42,6 +42,23 @@ class BranchProbe(Record):
     """Keyword arguments that turn the call into a refusal of the capability (any of them suffices)."""
 
 
+class CallProbe(Record):
+    """A call in the code of the class itself (methods it inherits from the engine's own classes included)."""
+
+    calls: Name
+    passes: tuple[Name, ...] = ()
+    """Keyword arguments the call must give."""
+
+
+class RegisteredProbe(Record):
+    """A helper class of the engine that names the architectures it serves in one of its attributes."""
+
+    base: Id
+    """Dotted name of the class the helpers derive from."""
+    attribute: Name
+    """Its attribute that lists classes or names of classes."""
+
+
 class Probe(Record):
     """How the scanner recognises a capability in engine source; the given keys are alternatives (any suffices).
 
@@ -61,6 +78,12 @@ class Probe(Record):
     """The named function (module path, class if any, and name) compares the architecture with this name."""
     branch: BranchProbe | None = None
     """The architecture is named in the guard of a branch that makes this call."""
+    call: CallProbe | None = None
+    """The class makes this call, whatever the value of the arguments."""
+    reads: str | None = None
+    """`method.name`: the method reads the name, as attribute, variable or string."""
+    registered: RegisteredProbe | None = None
+    """Some helper class of the engine says that it serves the architecture."""
     list: Id | None = None
     """Membership in a list of `lists.yaml`, named or anonymous."""
     or_spec: Name | None = None
