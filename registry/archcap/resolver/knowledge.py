@@ -27,7 +27,9 @@ class EngineCode(Protocol):
     def effective_config(self, config: JsonObject, settings: Mapping[str, Json]) -> JsonObject:
         """Return *config* as the engine sees it under *settings* (overrides given on the command line merged in)."""
 
-    def format_command(self, settings: Mapping[str, Json], spans: Mapping[str, SettingSpan], launch: Sequence[str]) -> str:
+    def format_command(
+        self, settings: Mapping[str, Json], spans: Mapping[str, SettingSpan], launch: Sequence[str]
+    ) -> str:
         """Return the launch command that asks for *settings*."""
 
 

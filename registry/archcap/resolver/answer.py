@@ -1,0 +1,105 @@
+"""Puts an outcome into the form of design section 7."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from archcap.model.base import Json, JsonObject
+from archcap.model.resolution import Fix, Resolution, SettingValue, Undetermined
+from archcap.resolver import wording
+from archcap.resolver.findings import findings_of
+from archcap.resolver.outcome import Outcome, statement_of
+from archcap.resolver.subject import Subject
+from archcap.rules.run import Event, Kind, Run, Unknown
+
+
+def answer_of(outcome: Outcome, digest: str, fixes: tuple[Fix, ...] | None) -> Resolution:
+    """Return the resolution; *fixes* None when none were asked for."""
+    subject, run = outcome.subject, outcome.run
+    return Resolution(
+        verdict=outcome.verdict,
+        engine=subject.request.engine,
+        release=subject.view.release,
+        release_match="exact" if subject.exact else "nearest",
+        architecture=subject.architecture,
+        settings=settings_of(outcome),
+        findings=findings_of(outcome),
+        undetermined=_undetermined(outcome),
+        fixes=fixes,
+        plan=_plan(subject, run),
+        assumptions=_assumptions(outcome),
+        command=command_of(subject, subject.settings),
+        snapshot=digest,
+        env={name: _env_text(value) for name, value in run.env.items()},
+        notes=tuple(_notes(outcome, fixes)),
+        id=subject.request.id,
+    )
+
+
+def settings_of(outcome: Outcome) -> dict[str, SettingValue]:
+    """Return every setting the user gave or a rule wrote, with who decided it."""
+    last: dict[str, Event] = {}
+    leaves: dict[str, dict[str, str]] = {}
+    for event in outcome.run.trace:
+        if event.kind == Kind.SET:
+            head, _, leaf = event.name.partition(".")
+            last[head] = event
+            if leaf:
+                leaves.setdefault(head, {})[leaf] = statement_of(outcome.subject, event.statement).id
+    names = list(dict.fromkeys([*outcome.subject.settings, *last, *_unsure(outcome.run)]))
+    return {name: _setting(outcome, name, last.get(name), leaves.get(name)) for name in names}
+
+
+def _unsure(run: Run) -> Iterable[str]:
+    return () if run.exact else [name for name, value in run.settings.items() if isinstance(value, Unknown)]
+
+
+def _setting(outcome: Outcome, name: str, event: Event | None, leaves: dict[str, str] | None) -> SettingValue:
+    subject = outcome.subject
+    value = outcome.run.settings.get(name)
+    requested, default = subject.settings.get(name), subject.view.defaults.get(name)
+    if isinstance(value, Unknown):
+        return SettingValue(None, "unknown", None, requested, default)
+    if event is not None:
+        return SettingValue(value, "rule", statement_of(subject, event.statement).id, requested, default, leaves)
+    return SettingValue(value, "user", None, requested, default)
+
+
+def _undetermined(outcome: Outcome) -> tuple[Undetermined, ...]:
+    needs: dict[str, set[str]] = {}
+    for index, wants in outcome.run.undetermined:
+        needs.setdefault(statement_of(outcome.subject, index).id, set()).update(wants)
+    return tuple(Undetermined(rule, tuple(sorted(wants))) for rule, wants in needs.items())
+
+
+def _plan(subject: Subject, run: Run) -> JsonObject:
+    plan: JsonObject = {}
+    for name, declared in subject.view.names.vars.items():
+        value = run.vars.get(name)
+        if declared.plan is not None and value is not None and not isinstance(value, Unknown):
+            plan[declared.plan] = value
+    return plan
+
+
+def _assumptions(outcome: Outcome) -> tuple[str, ...]:
+    declared = outcome.subject.view.names.assumptions
+    read = dict.fromkeys(outcome.run.assumptions_read)
+    return tuple(wording.declared_text(declared[name].says, outcome.inputs.assume.get(name)) for name in read)
+
+
+def command_of(subject: Subject, settings: Mapping[str, Json]) -> str:
+    """Return the launch command for *settings*."""
+    view = subject.view
+    return view.code.format_command(settings, view.spans, view.engine.launch)
+
+
+def _env_text(value: Json | Unknown) -> str:
+    return "unknown" if isinstance(value, Unknown) else "1" if value is True else "0" if value is False else str(value)
+
+
+def _notes(outcome: Outcome, fixes: tuple[Fix, ...] | None) -> Iterable[str]:
+    subject = outcome.subject
+    if not subject.exact:
+        yield wording.nearest_release(subject.request.release, subject.view.release)
+    if fixes == () and outcome.verdict in ("refused", "unsafe"):
+        yield wording.NO_FIX

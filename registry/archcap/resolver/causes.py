@@ -1,0 +1,188 @@
+"""Why a statement was reached: the chain from a finding back to what the user gave and the registry knows.
+
+Works on the trace of one run. A cause is a name that a guard read, in words, followed by what stands behind it: the
+statement that wrote it, or, where the engine left it to decide and nothing did, what kept its writers away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from archcap.model.resolution import Cause, Origin
+from archcap.resolver import wording
+from archcap.resolver.history import State, last_write, state_before, value_of
+from archcap.resolver.outcome import Outcome
+from archcap.resolver.subject import Subject
+from archcap.rules.run import Guard, Inputs, Kind, Program, Reference, Run, StatementInfo, Unknown
+
+_DEEPEST, _MOST = 5, 12
+
+
+@dataclass(slots=True)
+class Chain:
+    """Collects the causes behind one event of a run."""
+
+    subject: Subject
+    inputs: Inputs
+    run: Run
+    program: Program
+    found: list[Cause] = field(default_factory=list)
+    seen: set[tuple[str, str]] = field(default_factory=set)
+
+    def of_statement(self, index: int, before: int, depth: int = 0) -> None:
+        """Add what made statement *index* run at the point *before* of the trace."""
+        info = self.program.statements[index]
+        state = state_before(self.run, self.inputs, before)
+        for reference in (*self._guarding(info, state), *info.reads):
+            self._of(reference, state, before, depth)
+
+    def _guarding(self, info: StatementInfo, state: State) -> Iterator[Reference]:
+        for guard in reversed(info.guards):
+            yield from self._reasons(guard, state)
+
+    def _reasons(self, guard: Guard, state: State) -> tuple[Reference, ...]:
+        return self.program.reasons(guard.expr, self.inputs, state.settings, state.vars, state.facts, state.env)
+
+    def _of(self, reference: Reference, state: State, before: int, depth: int) -> None:
+        if depth > _DEEPEST or len(self.found) >= _MOST or reference in self.seen:
+            return
+        self.seen.add(reference)
+        if reference.kind in ("setting", "var", "fact", "env"):
+            self._of_written(reference, state, before, depth)
+        else:
+            self._of_given(reference, state, depth)
+
+    def _of_written(self, reference: Reference, state: State, before: int, depth: int) -> None:
+        kind, name = reference
+        value = value_of(state, kind, name)
+        at = last_write(self.run.trace, before, kind, name)
+        if at is None:
+            self._unwritten(reference, value, before, depth)
+            return
+        writer = self.program.statements[self.run.trace[at].statement]
+        behind_config = kind == "fact"
+        self._add(self._says(kind, name, value), "config" if behind_config else "rule", writer.id, depth)
+        if not behind_config:
+            self.of_statement(writer.index, at, depth + 1)
+
+    def _says(self, kind: str, name: str, value: object) -> str:
+        names = self.subject.view.names
+        if kind == "var":
+            return wording.declared_is(name, value, names.vars.get(name))  # type: ignore[arg-type]
+        if kind == "fact":
+            return wording.declared_is(name, value, names.facts.get(name))  # type: ignore[arg-type]
+        return wording.setting_is(name, value)  # type: ignore[arg-type]
+
+    def _unwritten(self, reference: Reference, value: object, before: int, depth: int) -> None:
+        kind, name = reference
+        head = name.split(".", 1)[0]
+        if kind == "setting" and head in self.inputs.user:
+            self._add(self._says(kind, name, value), "user", None, depth)
+        elif kind == "env":
+            if name in self.inputs.env_set:
+                self._add(self._says(kind, name, value), "env", None, depth)
+        elif kind == "setting":
+            self._left_alone(name, head, value, before, depth)
+        elif kind == "fact" and not isinstance(value, Unknown) and value is not None:
+            self._add(self._says(kind, name, value), "registry", None, depth)
+
+    def _left_alone(self, name: str, head: str, value: object, before: int, depth: int) -> None:
+        span = self.subject.view.spans[head]
+        undecided = value is None or (span.sentinel is not None and value == span.sentinel)
+        writers = self.program.writers.get(head, ())
+        if not (undecided and writers):
+            return
+        self._add(wording.setting_stayed(name, value), "default", None, depth)  # type: ignore[arg-type]
+        self.behind_absence(head, before, depth + 1)
+
+    def behind_absence(self, setting: str, before: int, depth: int = 0) -> None:
+        """Add what kept the writers of *setting* away before the point *before* of the trace."""
+        for barrier, state, at in self._barriers(self.program.writers.get(setting, ()), before):
+            for reference in self._reasons(barrier, state):
+                self._of(reference, state, at, depth)
+
+    def _barriers(self, writers: Iterable[int], before: int) -> Iterator[tuple[Guard, State, int]]:
+        """Yield the guards that kept each writer from running, once each."""
+        seen: set[int] = set()
+        for index in writers:
+            barrier = self._barrier(self.program.statements[index], before)
+            if barrier is not None and barrier[0].expr not in seen:
+                seen.add(barrier[0].expr)
+                yield barrier
+
+    def _barrier(self, info: StatementInfo, before: int) -> tuple[Guard, State, int] | None:
+        left = {event.statement: at for at, event in enumerate(self.run.trace[:before]) if event.kind == Kind.RETURN}
+        for index in info.returns_before:
+            if index in left and self.program.statements[index].guards:
+                at = left[index]
+                return self.program.statements[index].guards[-1], state_before(self.run, self.inputs, at), at
+        state = state_before(self.run, self.inputs, before)
+        for guard in info.guards:
+            value = self.program.evaluate(guard.expr, self.inputs, state.settings, state.vars, state.facts, state.env)
+            if not isinstance(value, Unknown) and bool(value) != guard.wanted:
+                return guard, state, before
+        return None
+
+    def _of_given(self, reference: Reference, state: State, depth: int) -> None:
+        kind, key = reference
+        if kind == "hw":
+            self._once(("hw", ""), wording.hardware_is(self.inputs.hw), "hardware", depth)
+        elif kind == "has":
+            held = key in self.inputs.capabilities
+            self._add(
+                wording.capability_held(self.subject.view, self.inputs.architecture, key, held), "registry", None, depth
+            )
+        elif kind == "list":
+            self._of_list(key, depth)
+        elif kind == "config":
+            self._of_config(key, depth)
+        elif kind == "assume":
+            self._of_assumption(key, depth)
+
+    def _of_list(self, key: str, depth: int) -> None:
+        name = self.inputs.architecture
+        held = name in self.inputs.lists.get(key, frozenset())
+        self._add(wording.list_held(self.subject.view, key, name, held), "registry", None, depth)
+
+    def _of_config(self, key: str, depth: int) -> None:
+        root, path = key.split(":", 1)
+        view = {"hf": self.inputs.hf, "text": self.inputs.text, "draft.hf": self.inputs.draft_hf}.get(
+            root, self.inputs.draft_text
+        )
+        value: object = view.data
+        for part in path.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        self._add(wording.config_says(view.root, path, value), "config", None, depth)  # type: ignore[arg-type]
+
+    def _of_assumption(self, key: str, depth: int) -> None:
+        declared = self.subject.view.names.assumptions.get(key)
+        value = self.inputs.assume.get(key)
+        text = (
+            declared.says.replace("{value}", wording.value_text(value)) if declared else wording.setting_is(key, value)
+        )
+        self._add(text, "assumption", None, depth)
+
+    def _once(self, key: tuple[str, str], text: str, origin: Origin, depth: int) -> None:
+        if key not in self.seen:
+            self.seen.add(key)
+            self._add(text, origin, None, depth)
+
+    def _add(self, text: str, origin: Origin, rule: str | None, depth: int) -> None:
+        if len(self.found) < _MOST and all(cause.text != text for cause in self.found):
+            self.found.append(Cause(text, origin, rule, depth))
+
+
+def causes_of(outcome: Outcome, event: int) -> tuple[Cause, ...]:
+    """Return the causes behind event *event* of the trace, the nearest first."""
+    chain = Chain(outcome.subject, outcome.inputs, outcome.run, outcome.subject.view.program)
+    chain.of_statement(outcome.run.trace[event].statement, event)
+    return tuple(chain.found)
+
+
+def causes_of_absence(outcome: Outcome, setting: str) -> tuple[Cause, ...]:
+    """Return what kept every writer of *setting* from running."""
+    end = len(outcome.run.trace)
+    chain = Chain(outcome.subject, outcome.inputs, outcome.run, outcome.subject.view.program)
+    chain.behind_absence(setting, end)
+    return tuple(chain.found)

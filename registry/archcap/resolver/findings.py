@@ -1,0 +1,66 @@
+"""The findings of a run: refusals, warnings, and user values replaced without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from archcap.model.base import Json
+from archcap.model.resolution import Cause, Finding
+from archcap.resolver import wording
+from archcap.resolver.causes import causes_of
+from archcap.resolver.outcome import Bar, Outcome, adjusted_settings, statement_of
+from archcap.rules.run import Kind
+from archcap.suggest import nearest_names
+
+
+def findings_of(outcome: Outcome) -> tuple[Finding, ...]:
+    """Return what the launch would meet, in the order it would meet it."""
+    parse = [_barred(outcome, bar) for bar in outcome.barred if bar.setting is not None]
+    late = [_barred(outcome, bar) for bar in outcome.barred if bar.setting is None]
+    return (*parse, *_traced(outcome), *late)
+
+
+def _traced(outcome: Outcome) -> Iterator[Finding]:
+    silent = set(adjusted_settings(outcome.subject, outcome.run))
+    for index, event in enumerate(outcome.run.trace):
+        if event.kind in (Kind.FINDING, Kind.REFUSED):
+            yield _finding(outcome, index)
+        elif (
+            event.kind == Kind.SET
+            and event.name in silent
+            and not statement_of(outcome.subject, event.statement).logged
+        ):
+            yield _replaced(outcome, index)
+
+
+def _finding(outcome: Outcome, index: int) -> Finding:
+    event = outcome.run.trace[index]
+    info = statement_of(outcome.subject, event.statement)
+    raised = outcome.run.raised if event.kind == Kind.REFUSED else None
+    values: dict[str, Json] = event.value if isinstance(event.value, dict) else {}
+    message = wording.raised(raised) if raised else wording.fill(info.text or info.id, values)
+    severity = "error" if event.kind == Kind.REFUSED else info.severity or "info"
+    causes = causes_of(outcome, index)
+    return Finding(info.id, severity, info.stage, message, causes, info.source, info.evidence)
+
+
+def _replaced(outcome: Outcome, index: int) -> Finding:
+    event = outcome.run.trace[index]
+    info = statement_of(outcome.subject, event.statement)
+    message = wording.replaced(event.name, outcome.subject.settings[event.name], event.value)
+    return Finding(info.id, "silent", info.stage, message, causes_of(outcome, index), info.source, info.evidence)
+
+
+def _barred(outcome: Outcome, bar: Bar) -> Finding:
+    view = outcome.subject.view
+    if bar.setting is not None:
+        message = wording.not_a_choice(bar.setting, bar.value, view.spans[bar.setting].choices)
+        cause = Cause(wording.setting_is(bar.setting, bar.value), "user")
+        return Finding(bar.rule, "error", "parse", message, (cause,), None, "source")
+    name = str(bar.value)
+    elsewhere = view.all_architectures.get(name)
+    near = nearest_names(name, view.architectures)
+    message = wording.unknown_architecture(view, name, elsewhere, near)
+    return Finding(
+        bar.rule, "error", "load", message, (Cause(f"the architecture is {name}", "config"),), None, "source"
+    )

@@ -1,0 +1,239 @@
+"""The smallest changes that make a launch start.
+
+Only settings behind a blocker are changed, and only to what a person would try: back to the default, to a choice, to a
+value the rules compare with. Every fix has been resolved again.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from archcap.errors import RequestError
+from archcap.model.base import Json
+from archcap.model.engine import Setting, SettingSpan
+from archcap.model.releases import version
+from archcap.model.resolution import Fix
+from archcap.resolver import wording
+from archcap.resolver.knowledge import SnapshotView
+from archcap.resolver.outcome import Outcome, outcome_of, statement_of
+from archcap.resolver.provenance import provenance
+from archcap.resolver.subject import Subject, subject_of
+from archcap.rules.run import Program, Unknown
+
+_STARTS = ("ok", "adjusted")
+_MOST_TRIES, _MOST_SHOWN, _MOST_ALIKE, _MOST_VALUES = 900, 12, 3, 24
+
+Change = tuple[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    changes: tuple[Change, ...]
+    outcome: Outcome
+
+
+@dataclass(slots=True)
+class _Search:
+    """One search; `left` bounds the work, so that an answer always comes."""
+
+    snapshot: SnapshotView
+    left: int = _MOST_TRIES
+    found: list[_Try] = field(default_factory=list)
+
+    def single(self, start: Outcome, base: tuple[Change, ...] = ()) -> list[_Try]:
+        """Try every one change behind the first blocker of *start*; return those that cure it without starting."""
+        partial: list[_Try] = []
+        for change in _changes(start):
+            if self._covered((*base, change)):
+                continue
+            tried = self._try(start, base, change)
+            if tried is None:
+                continue
+            if tried.outcome.verdict in _STARTS:
+                self.found.append(tried)
+            elif _first_blocker(tried.outcome) != _first_blocker(start):
+                partial.append(tried)
+        return partial
+
+    def _covered(self, changes: tuple[Change, ...]) -> bool:
+        asked = {(name, _key(value)) for name, value in changes}
+        return any({(name, _key(value)) for name, value in done.changes} <= asked for done in self.found)
+
+    def _try(self, start: Outcome, base: tuple[Change, ...], change: Change) -> _Try | None:
+        if self.left <= 0 or any(name == change[0] for name, _ in base):
+            return None
+        self.left -= 1
+        try:
+            return _Try((*base, change), outcome_of(changed(start.subject, [change]), self.snapshot))
+        except RequestError:
+            return None
+
+
+def fixes_of(outcome: Outcome, snapshot: SnapshotView) -> tuple[Fix, ...]:
+    """Return the smallest changes that start, the smallest first; none when one or two settings cannot cure it."""
+    search = _Search(snapshot)
+    partial = search.single(outcome)
+    later = list(_later_releases(outcome, snapshot, search))
+    for tried in partial:
+        search.single(tried.outcome, tried.changes)
+    here = [_fix(outcome, tried, None) for tried in search.found]
+    return _shown([*here, *later])
+
+
+def _later_releases(outcome: Outcome, snapshot: SnapshotView, search: _Search) -> Iterator[Fix]:
+    """Yield the launch unchanged on the first later release that starts, else its one-change fixes on the first that has any."""
+    request = outcome.subject.request
+    at = version(outcome.subject.view.release)
+    for release in snapshot.releases(request.engine):
+        if version(release) <= at or search.left <= 0:
+            continue
+        found = list(_on_release(outcome, snapshot, release, search))
+        if found:
+            yield from found
+            return
+
+
+def _on_release(outcome: Outcome, snapshot: SnapshotView, release: str, search: _Search) -> Iterator[Fix]:
+    request = outcome.subject.request.model_copy(update={"release": release})
+    search.left -= 1
+    try:
+        there = outcome_of(subject_of(request, snapshot), snapshot)
+    except RequestError:
+        return
+    if there.verdict in _STARTS:
+        yield _fix(outcome, _Try((), there), release)
+    elif _first_blocker(there) != _first_blocker(outcome):
+        local = _Search(snapshot, left=min(search.left, 120))
+        local.single(there)
+        yield from (_fix(there, tried, release) for tried in local.found)
+
+
+def changed(subject: Subject, changes: Iterable[Change]) -> Subject:
+    """Return *subject* with settings changed; a change to an unset default takes the setting away."""
+    settings = dict(subject.settings)
+    for name, value in changes:
+        if value is None and subject.view.defaults.get(name) is None:
+            settings.pop(name, None)
+        else:
+            settings[name] = value
+    return replace(subject, settings=settings)
+
+
+def _first_blocker(outcome: Outcome) -> str | None:
+    if outcome.barred and outcome.barred[0].setting is not None:
+        return outcome.barred[0].rule
+    if outcome.blockers:
+        return statement_of(outcome.subject, outcome.run.trace[outcome.blockers[0]].statement).id
+    return outcome.barred[0].rule if outcome.barred else None
+
+
+def _changes(outcome: Outcome) -> Iterator[Change]:
+    """Yield the single changes worth trying against the first blocker, the nearest first."""
+    for bar in outcome.barred:
+        if bar.setting is not None:
+            yield from ((bar.setting, choice) for choice in outcome.subject.view.spans[bar.setting].choices)
+            return
+    if not outcome.blockers:
+        return
+    for name in provenance(outcome, outcome.blockers[0]):
+        for value in _domain(outcome, name):
+            yield name, value
+
+
+def _domain(outcome: Outcome, name: str) -> Iterator[Json]:
+    view = outcome.subject.view
+    span, setting = view.spans.get(name), view.settings.get(name)
+    if span is None or setting is None or policy(setting, span) == "never":
+        return
+    asked = outcome.subject.settings.get(name, span.default)
+    final = outcome.run.settings.get(name)
+    seen = {_key(asked)} if isinstance(final, Unknown) else {_key(asked), _key(final)}
+    if name in outcome.subject.settings:
+        seen.discard(_key(final) if _key(final) == _key(span.default) and asked != span.default else "")
+    for value in _values(view.program, name, span, setting, asked):
+        if _key(value) not in seen:
+            seen.add(_key(value))
+            yield value
+
+
+def _values(program: Program, name: str, span: SettingSpan, setting: Setting, asked: Json) -> list[Json]:
+    values: list[Json] = [span.default]
+    if policy(setting, span) == "free":
+        values += _free_values(program, name, span)
+    elif isinstance(asked, int) and not isinstance(asked, bool):
+        values += _smaller(asked, span.default)
+    return values[:_MOST_VALUES]
+
+
+def _free_values(program: Program, name: str, span: SettingSpan) -> list[Json]:
+    if span.type == "bool":
+        return [True, False]
+    choices: list[Json] = [choice for choice in span.choices if choice != span.sentinel]
+    return choices or compared_with(program).get(name, [])
+
+
+def _smaller(asked: int, default: Json) -> list[Json]:
+    floor = default if isinstance(default, int) else 1
+    halves: list[Json] = []
+    value = asked // 2
+    while value > floor:
+        halves.append(value)
+        value //= 2
+    return halves
+
+
+def policy(setting: Setting, span: SettingSpan) -> str:
+    """Return how a fix may change a setting: the registry's word, else `free` for a choice the engine would make itself."""
+    if setting.fix is not None:
+        return setting.fix
+    return "free" if span.sentinel is not None and span.choices else "reduce"
+
+
+@lru_cache(maxsize=64)
+def _literals(expressions: tuple[str, ...]) -> Mapping[str, list[Json]]:
+    found: dict[str, dict[str, Json]] = {}
+    for text in expressions:
+        for node in ast.walk(ast.parse(text, mode="eval")):
+            if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name):
+                for value in _constants(node.comparators[0]):
+                    found.setdefault(node.left.id, {})[_key(value)] = value
+    return {name: list(values.values()) for name, values in found.items()}
+
+
+def _constants(node: ast.expr) -> Iterator[Json]:
+    items = node.elts if isinstance(node, (ast.Tuple, ast.List, ast.Set)) else [node]
+    for item in items:
+        if isinstance(item, ast.Constant) and isinstance(item.value, (bool, int, float, str)):
+            yield item.value
+
+
+def compared_with(program: Program) -> Mapping[str, list[Json]]:
+    """Return, by setting, the literals that the program's conditions compare it with."""
+    return _literals(program.expressions)
+
+
+def _key(value: Json | Unknown) -> str:
+    return f"{type(value).__name__}:{value!r}"
+
+
+def _fix(start: Outcome, tried: _Try, release: str | None) -> Fix:
+    changes = dict(tried.changes)
+    lost = wording.gives_up(start.subject.view, changes, start.subject.settings)
+    verdict = "ok" if tried.outcome.verdict == "ok" else "adjusted"
+    return Fix(changes, release, verdict, lost)
+
+
+def _shown(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
+    """Return the smallest fixes first, few of each kind."""
+    ordered = sorted(fixes, key=lambda fix: len(fix.changes) + (fix.release is not None))
+    alike: dict[tuple[str, ...], int] = {}
+    shown: list[Fix] = []
+    for fix in ordered:
+        kind = (*sorted(fix.changes), fix.release or "")
+        alike[kind] = alike.get(kind, 0) + 1
+        if alike[kind] <= _MOST_ALIKE:
+            shown.append(fix)
+    return tuple(shown[:_MOST_SHOWN])

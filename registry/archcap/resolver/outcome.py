@@ -1,0 +1,106 @@
+"""One run and what it amounts to: the verdict and what stands in the way. Cheap enough to try hundreds of variations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from archcap.model.base import Json
+from archcap.model.resolution import Verdict
+from archcap.resolver.inputs import inputs_of
+from archcap.resolver.knowledge import SnapshotView
+from archcap.resolver.subject import Subject
+from archcap.rules.run import Inputs, Kind, Run, StatementInfo, Unknown
+
+_ENDS = (Kind.FINDING, Kind.REFUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A run with its verdict.
+
+    Attributes:
+        blockers: indices into the trace of the refusal and the unsafe findings, in order.
+        barred: why the launch never reaches the rules' verdict: a value outside its choices, an unknown architecture.
+    """
+
+    subject: Subject
+    inputs: Inputs
+    run: Run
+    verdict: Verdict
+    blockers: tuple[int, ...]
+    barred: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A refusal that needs no rule."""
+
+    rule: str
+    setting: str | None
+    value: Json
+
+
+def outcome_of(subject: Subject, snapshot: SnapshotView) -> Outcome:
+    """Run the release's rules on *subject*."""
+    inputs = inputs_of(subject, snapshot)
+    run = subject.view.program.run(inputs)
+    bars = tuple(_bars(subject))
+    blockers = tuple(_blockers(subject, run))
+    return Outcome(subject, inputs, run, _verdict(subject, run, blockers, bars), blockers, bars)
+
+
+def _bars(subject: Subject) -> Iterator[Bar]:
+    view = subject.view
+    for name, value in subject.settings.items():
+        span = view.spans[name]
+        if (
+            span.choices
+            and not span.open_choices
+            and value is not None
+            and any(v not in span.choices for v in _each(value))
+        ):
+            yield Bar("settings.choice", name, value)
+    if subject.architecture is not None and subject.architecture not in view.architectures:
+        yield Bar("architecture.unknown", None, subject.architecture)
+
+
+def _each(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else [value]
+
+
+def _blockers(subject: Subject, run: Run) -> Iterator[int]:
+    for index, event in enumerate(run.trace):
+        if event.kind in _ENDS and statement_of(subject, event.statement).severity in ("error", "unsafe"):
+            yield index
+
+
+def statement_of(subject: Subject, index: int) -> StatementInfo:
+    """Return what is fixed about a statement of the subject's release."""
+    return subject.view.program.statements[index]
+
+
+def _verdict(subject: Subject, run: Run, blockers: tuple[int, ...], bars: tuple[Bar, ...]) -> Verdict:
+    if run.refused is not None or bars:
+        return "refused"
+    if blockers:
+        return "unsafe"
+    if any(statement_of(subject, index).severity in ("error", "unsafe") for index, _ in run.undetermined):
+        return "unknown"
+    return "adjusted" if any(adjusted_settings(subject, run)) else "ok"
+
+
+def adjusted_settings(subject: Subject, run: Run) -> Iterator[str]:
+    """Yield the settings whose value the user gave and the engine changed; respelling a value is no change."""
+    for name, asked in subject.settings.items():
+        span = subject.view.spans[name]
+        if asked is None or (span.sentinel is not None and asked == span.sentinel):
+            continue
+        value = run.settings.get(name)
+        if not isinstance(value, Unknown) and value != asked and not _respelled(subject, run, name):
+            yield name
+
+
+def _respelled(subject: Subject, run: Run, name: str) -> bool:
+    writes = [event for event in run.trace if event.kind == Kind.SET and event.name == name]
+    return bool(writes) and all(statement_of(subject, event.statement).alias for event in writes)

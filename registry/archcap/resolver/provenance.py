@@ -1,0 +1,54 @@
+"""Which settings stand behind a blocker: the only ones worth changing to cure it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from archcap.resolver.history import last_write
+from archcap.resolver.outcome import Outcome, statement_of
+from archcap.rules.run import Reference, StatementInfo
+
+_WRITTEN = ("setting", "var", "fact")
+
+
+def provenance(outcome: Outcome, event: int) -> list[str]:
+    """Return the settings behind event *event* of the trace, the nearest first.
+
+    Where a setting was written, its writer's conditions are followed; where nobody wrote it, those of every statement
+    that could have.
+    """
+    first = statement_of(outcome.subject, outcome.run.trace[event].statement)
+    queue: deque[Reference] = deque(_read_by(first))
+    seen: set[Reference] = set()
+    names: dict[str, None] = {}
+    while queue:
+        reference = queue.popleft()
+        if reference in seen:
+            continue
+        seen.add(reference)
+        if reference.kind in ("setting", "user_set"):
+            names[reference.key.split(".", 1)[0]] = None
+        queue.extend(_behind(outcome, reference, event))
+    return list(names)
+
+
+def _read_by(info: StatementInfo) -> Iterator[Reference]:
+    for guard in reversed(info.guards):
+        yield from guard.reads
+    yield from info.reads
+
+
+def _behind(outcome: Outcome, reference: Reference, event: int) -> Iterable[Reference]:
+    if reference.kind not in _WRITTEN:
+        return
+    at = last_write(outcome.run.trace, event, reference.kind, reference.key)
+    if at is not None:
+        yield from _read_by(statement_of(outcome.subject, outcome.run.trace[at].statement))
+        return
+    prefix = "" if reference.kind == "setting" else f"{reference.kind}."
+    for index in outcome.subject.view.program.writers.get(prefix + reference.key, ()):
+        info = statement_of(outcome.subject, index)
+        yield from _read_by(info)
+        for earlier in info.returns_before:
+            yield from _read_by(statement_of(outcome.subject, earlier))

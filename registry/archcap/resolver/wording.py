@@ -1,0 +1,147 @@
+"""The one place that words causes and automatic findings; everything else passes data.
+
+Golden tests hold the wording. No engine is named here: titles, flags and `says` texts come from the registry.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from archcap.model.architectures import Architecture
+from archcap.model.base import Json
+from archcap.model.engine import Declared
+from archcap.model.releases import version
+from archcap.resolver.knowledge import ReleaseView
+from archcap.rules.run import Unknown
+from archcap.suggest import nearest_names
+
+_LONGEST = 60
+
+
+def value_text(value: Json | Unknown) -> str:
+    """Return a value as a person would read it, cut to one short phrase."""
+    if isinstance(value, Unknown):
+        return "unknown"
+    if value is None:
+        return "unset"
+    if isinstance(value, str):
+        return value or '""'
+    if isinstance(value, (bool, int, float)):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    text = json.dumps(value, separators=(", ", ": "))
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def setting_is(name: str, value: Json | Unknown) -> str:
+    """Return "dcp_size is 2"."""
+    return f"{name} is {value_text(value)}"
+
+
+def setting_stayed(name: str, value: Json | Unknown) -> str:
+    """Return "mamba_radix_cache_strategy stayed auto"."""
+    return f"{name} stayed {value_text(value)}"
+
+
+def declared_is(name: str, value: Json | Unknown, declared: Declared | None) -> str:
+    """Return a fact or variable in its own words."""
+    if declared is not None and declared.says:
+        return declared.says.replace("{value}", value_text(value))
+    return f"{name.replace('_', ' ')} is {value_text(value)}"
+
+
+def capability_held(view: ReleaseView, architecture: str | None, capability: str, held: bool) -> str:
+    """Return who has or lacks a capability in this release, and since when it has it."""
+    known = view.capabilities.get(capability)
+    title = known.title if known else capability.replace("_", " ")
+    who = architecture or "the architecture"
+    if held:
+        return f"{who} is registered for {title} in {view.release}"
+    since = view.since(architecture, capability) if architecture else None
+    later = f" (it is from {since})" if since else ""
+    return f"{who} is not registered for {title} in {view.release}{later}"
+
+
+def list_held(view: ReleaseView, list_id: str, name: str | None, held: bool) -> str:
+    """Return who is on or off one of the engine's lists."""
+    known = view.name_lists.get(list_id)
+    title = known.title if known and known.title else f"the list {list_id.rsplit('.', 1)[-1]}"
+    who = name or "the architecture"
+    if held:
+        return f"{who} is on {title} in {view.release}"
+    since = view.list_since(list_id, name) if name else None
+    later = f" (it is from {since})" if since else ""
+    return f"{who} is not on {title} in {view.release}{later}"
+
+
+def hardware_is(hw: Mapping[str, Json]) -> str:
+    """Return "the GPU is h200 (sm90)"."""
+    if "gpu" not in hw:
+        return "the hardware is unknown"
+    return f"the hardware is {value_text(hw.get('gpu'))} ({value_text(hw.get('arch'))})"
+
+
+def config_says(root: str, path: str, value: Json | Unknown) -> str:
+    """Return "layer_types in the config is […]"."""
+    return f"{path} in the {root} is {value_text(value)}"
+
+
+def replaced(name: str, requested: Json, value: Json) -> str:
+    """Return the automatic finding of a user's value replaced without a word."""
+    return f"{name} {value_text(requested)} is replaced by {value_text(value)} without a log line"
+
+
+def raised(text: str) -> str:
+    """Return the message of a refusal that is an exception of the engine's own code."""
+    return f"The engine's own code fails here: {text}"
+
+
+def fill(template: str, values: Mapping[str, Json]) -> str:
+    """Put *values* into the `{name}` places of *template*."""
+    text = template
+    for name, value in values.items():
+        text = text.replace("{" + name + "}", value_text(value))
+    return text
+
+
+def not_a_choice(name: str, value: Json, choices: Sequence[str | int]) -> str:
+    """Return the message for a value the engine's command line refuses, with the nearest choice."""
+    near = nearest_names(value_text(value), map(str, choices), 1)
+    hint = f"did you mean {near[0]}?" if near else f"choices: {', '.join(map(str, choices))}"
+    return f"{name} does not take {value_text(value)}; {hint}"
+
+
+def unknown_architecture(view: ReleaseView, name: str, elsewhere: Architecture | None, near: Sequence[str]) -> str:
+    """Return the message for an architecture the release does not have: other releases that do, or the nearest names."""
+    lead = f"{view.engine.title} {view.release} has no architecture {name}"
+    if elsewhere is not None:
+        first, last = elsewhere.releases[0].added, elsewhere.releases[-1].removed
+        later = first is not None and version(first) > version(view.release)
+        return f"{lead}; it is there from {first}" if later else f"{lead}; it was removed in {last}"
+    return f"{lead}; nearest: {', '.join(near)}" if near else f"{lead}, and no name is near it"
+
+
+def gives_up(view: ReleaseView, changes: Mapping[str, Json], user: Mapping[str, Json]) -> str | None:
+    """Return what an operator loses by *changes*: the words of the registry, else the value taken away."""
+    lost: list[str] = []
+    for name, value in changes.items():
+        setting = view.settings.get(name)
+        departs = name in user or value != view.defaults.get(name)
+        if setting is not None and setting.gives_up and departs:
+            lost.append(setting.gives_up)
+        elif name in user and user[name] is not None:
+            lost.append(f"{name} {value_text(user[name])}")
+    return "; ".join(lost) or None
+
+
+NO_FIX = "No change of one or two settings, nor a later release, cures this launch."
+
+
+def nearest_release(asked: str, used: str) -> str:
+    """Return the note that another release than the one asked for answers."""
+    return f"Release {asked} is not in the registry; this is the answer of {used}, the nearest one before it."
+
+
+def declared_text(says: str, value: Json | Unknown) -> str:
+    """Return an assumption in the registry's words."""
+    return says.replace("{value}", value_text(value))
