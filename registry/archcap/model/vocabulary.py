@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
+from pydantic import model_validator
+
 from archcap.model.base import Id, Json, Name, Record, Text
 
 
@@ -34,12 +36,22 @@ class Absence(Record):
 
 
 class BranchProbe(Record):
-    """A call in whose guard the engine names the architecture."""
+    """A branch in whose guard the engine names the architecture, told by what the branch does."""
 
-    calls: Name
-    """The function or method called in the branch."""
+    calls: Name | None = None
+    """It calls this function or method."""
     unless: dict[Name, Json] = {}
-    """Keyword arguments that turn the call into a refusal of the capability (any of them suffices)."""
+    """Keyword arguments with which the call denies the capability instead (any of them suffices)."""
+    assigns: Name | None = None
+    """It sets an attribute, or passes a keyword argument, of this name."""
+    value: Name | None = None
+    """What is assigned ends in this name, as in `AttentionArch.MLA`; None is any value."""
+
+    @model_validator(mode="after")
+    def _one_mark(self) -> BranchProbe:
+        if (self.calls is None) == (self.assigns is None):
+            raise ValueError("a branch is told by `calls` or by `assigns`, one of them")
+        return self
 
 
 class CallProbe(Record):
