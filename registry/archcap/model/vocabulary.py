@@ -44,8 +44,8 @@ class BranchProbe(Record):
     """Keyword arguments with which the call denies the capability instead (any of them suffices)."""
     assigns: Name | None = None
     """It sets an attribute, or passes a keyword argument, of this name."""
-    value: Name | None = None
-    """What is assigned ends in this name, as in `AttentionArch.MLA`; None is any value."""
+    value: Id | None = None
+    """What is assigned ends in this dotted name, as in `AttentionArch.MLA`; None is any value."""
 
     @model_validator(mode="after")
     def _one_mark(self) -> BranchProbe:
@@ -103,7 +103,7 @@ class Probe(Record):
     decorator: Id | None = None
     predicate: Id | None = None
     """A function over the configuration decides; support becomes conditional."""
-    on: Literal["entry", "body"] = "entry"
+    asks: Literal["entry", "body"] = "entry"
     """Which class is asked: the entry class or the decoder body it holds."""
     note: Text | None = None
 
