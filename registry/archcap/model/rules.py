@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
-from archcap.model.base import Id, Json, Name, Record, Text
+from archcap.model.base import Json, Name, Record, Text
 from archcap.model.vocabulary import Stage
 
 Source = Text | dict[str, str]
@@ -14,11 +14,14 @@ Source = Text | dict[str, str]
 
 Condition = bool | str
 
+StatementId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_{][A-Za-z0-9_.:@/+{}-]*$", max_length=200)]
+"""Like an `Id`; below `each` it may hold `{name}` places."""
+
 
 class Statement(Record):
     """One statement: a guard and its effects, in the order of the language reference (`docs/rules.md`)."""
 
-    id: Id | None = None
+    id: StatementId | None = None
     when: Condition | None = None
     releases: str | None = None
     stage: Stage | None = None
