@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from typing import Any, get_args
 
+from archcap.load.bounds import check_bounds
 from archcap.load.intervals import check_intervals
-from archcap.load.parts import EngineNames, EngineParts, Found, Part, RegistryParts, Releases
-from archcap.load.strict_yaml import DataPath, Document
+from archcap.load.parts import EngineNames, EngineParts, Found, Part, RegistryParts, found, statements
+from archcap.load.strict_yaml import DataPath
 from archcap.load.values import check_values
 from archcap.load.words import Wording
 from archcap.model.architectures import Architecture
 from archcap.model.hardware import Platform
-from archcap.model.releases import Interval, parse_range
-from archcap.model.rules import Source, Statement
+from archcap.model.releases import Interval
 from archcap.model.vocabulary import Probe
 from archcap.suggest import nearest_name
 
@@ -32,6 +31,7 @@ def check_across(parts: RegistryParts) -> Iterator[Found]:
         names = EngineNames(engine)
         for check in _ENGINE_CHECKS:
             yield from check(parts, engine, names)
+        yield from check_bounds(engine, names)
         yield from check_intervals(engine, names)
         yield from check_values(parts.vocabulary.record if parts.vocabulary else None, engine)
 
@@ -56,7 +56,7 @@ def _vocabulary(parts: RegistryParts) -> Iterator[Found]:
         if capability.type == "enum" and not capability.values:
             yield Found(document, Wording((*path, "values"), "an enum without values", hint="list its values"))
         for engine, probe in capability.probes.items():
-            yield from _found(document, _probe(parts, (*path, "probes", engine), engine, probe))
+            yield from found(document, _probe(parts, (*path, "probes", engine), engine, probe))
 
 
 def _probe(parts: RegistryParts, path: DataPath, engine: str, probe: Probe) -> Iterator[Wording]:
@@ -64,10 +64,6 @@ def _probe(parts: RegistryParts, path: DataPath, engine: str, probe: Probe) -> I
         yield from unknown_name(path, "engine", engine, frozenset(parts.engines))
     elif probe.list is not None:
         yield from unknown_name((*path, "list"), "list", probe.list, EngineNames(parts.engines[engine]).lists)
-
-
-def _found(document: Document, wordings: Iterable[Wording]) -> Iterator[Found]:
-    return (Found(document, wording) for wording in wordings)
 
 
 def _hardware(parts: RegistryParts) -> Iterator[Found]:
@@ -88,7 +84,7 @@ def _checkpoints(parts: RegistryParts) -> Iterator[Found]:
     for part in parts.checkpoints:
         for name, checkpoint in part.record.checkpoints.items():
             path: DataPath = ("checkpoints", name, "architecture")
-            yield from _found(part.document, unknown_name(path, "architecture", checkpoint.architecture, known))
+            yield from found(part.document, unknown_name(path, "architecture", checkpoint.architecture, known))
 
 
 def _all_architectures(parts: RegistryParts) -> frozenset[str] | None:
@@ -131,9 +127,10 @@ def _titles(parts: RegistryParts, engine: EngineParts, names: EngineNames) -> It
         if record.engine != engine.name:
             expected = f'the folder\'s name "{engine.name}"'
             yield Found(document, Wording(("engine",), f'found "{record.engine}"', expected))
-        for field, setting in (("config_setting", record.config_setting), ("draft_setting", record.draft_setting)):
+        for field in ("config_setting", "draft_setting", "nodes_setting"):
+            setting = getattr(record, field)
             if setting is not None:
-                yield from _found(document, unknown_name((field,), "setting", setting, names.settings))
+                yield from found(document, unknown_name((field,), "setting", setting, names.settings))
     for family in engine.families:
         if family.record.family != family.file.stem:
             wording = Wording(("family",), f'found "{family.record.family}"', f'the file\'s name "{family.file.stem}"')
@@ -157,119 +154,17 @@ def _no_releases(parts: RegistryParts, engine: EngineParts, names: EngineNames) 
             yield Found(document, Wording(("releases", key), "is no PEP 440 version", hint=hint))
 
 
-def _bounds(parts: RegistryParts, engine: EngineParts, names: EngineNames) -> Iterator[Found]:
-    """Every release that is mentioned is one of the engine's."""
-    del parts
-    if names.releases is None:
-        return
-    checker = _Bounds(names.releases)
-    for family in engine.families:
-        for name, architecture in family.record.architectures.items():
-            yield from _found(family.document, checker.architecture(("architectures", name), architecture))
-    for lists in engine.lists:
-        for name, entry in lists.record.lists.items():
-            path: DataPath = ("lists", name)
-            yield from _found(lists.document, checker.source(path, entry.source))
-            for member, stays in entry.names.items():
-                yield from _found(lists.document, checker.intervals((*path, "names", member), stays))
-    for settings in engine.settings:
-        for name, setting in settings.record.settings.items():
-            yield from _found(settings.document, checker.intervals(("settings", name, "spans"), setting.spans))
-    for declared in engine.names:
-        for name, variable in declared.record.env.items():
-            yield from _found(declared.document, checker.intervals(("env", name, "spans"), variable.spans))
-    yield from _rule_bounds(engine, checker)
-
-
-def _rule_bounds(engine: EngineParts, checker: _Bounds) -> Iterator[Found]:
-    for part in engine.rules:
-        for name, step in part.record.steps.items():
-            path: DataPath = ("steps", name)
-            yield from _found(part.document, checker.text(path, step.releases))
-            yield from _found(part.document, checker.source(path, step.source))
-            for below, statement in statements((*path, "do"), step.do):
-                yield from _found(part.document, checker.text(below, statement.releases))
-                yield from _found(part.document, checker.source(below, statement.source))
-        for name, define in part.record.define.items():
-            for index, case in enumerate(define if isinstance(define, tuple) else ()):
-                yield from _found(part.document, checker.text(("define", name, index), case.releases))
-    if engine.pipeline is not None:
-        for index, entry in enumerate(engine.pipeline.record.pipeline):
-            yield from _found(engine.pipeline.document, checker.text(("pipeline", index), entry.releases))
-
-
-class _Bounds:
-    """Checks that releases are known."""
-
-    def __init__(self, releases: Releases) -> None:
-        self._releases = releases
-
-    def architecture(self, path: DataPath, architecture: Architecture) -> Iterator[Wording]:
-        yield from self.intervals((*path, "releases"), architecture.releases)
-        for capability, entries in architecture.support.items():
-            yield from self.intervals((*path, "support", capability), entries)
-        for index, accepted in enumerate(architecture.accepted):
-            yield from self.text((*path, "accepted", index), accepted.releases)
-
-    def intervals(self, path: DataPath, intervals: Iterable[Interval]) -> Iterator[Wording]:
-        for index, interval in enumerate(intervals):
-            for bound in ("added", "removed"):
-                release = interval.added if bound == "added" else interval.removed
-                if self._releases.unknown(release):
-                    yield self._releases.word((*path, index, bound), str(release))
-
-    def text(self, path: DataPath, text: str | None) -> Iterator[Wording]:
-        """Check a range such as `>=0.5.16,<0.5.19` under the key `releases` of *path*."""
-        if text is None:
-            return
-        interval = _range(text)
-        if isinstance(interval, str):
-            yield Wording((*path, "releases"), interval)
-            return
-        for release in (interval.added, interval.removed):
-            if self._releases.unknown(release):
-                yield self._releases.word((*path, "releases"), str(release))
-
-    def source(self, path: DataPath, source: Source | None) -> Iterator[Wording]:
-        for release in source if isinstance(source, dict) else ():
-            if self._releases.unknown(release):
-                yield self._releases.word((*path, "source", release), release)
-
-
-@lru_cache(maxsize=1024)
-def _range(text: str) -> Interval | str:
-    try:
-        return parse_range(text)
-    except ValueError as error:
-        return _value_error_text(error)
-
-
-def _value_error_text(error: ValueError) -> str:
-    details = getattr(error, "errors", None)
-    return str(details()[0]["ctx"]["error"]) if callable(details) else str(error)
-
-
-def statements(path: DataPath, block: Iterable[Statement]) -> Iterator[tuple[DataPath, Statement]]:
-    """Yield every statement of *block* and below, in textual order, with its path."""
-    for index, statement in enumerate(block):
-        here = (*path, index)
-        yield here, statement
-        for key, inner in (("do", statement.do), ("first", statement.first), ("else", statement.otherwise)):
-            if inner:
-                yield from statements((*here, key), inner)
-
-
 def _references(parts: RegistryParts, engine: EngineParts, names: EngineNames) -> Iterator[Found]:
     """Capabilities, platforms, steps and classes are spelt as declared."""
     capabilities = parts.keys("vocabulary", "capabilities")
     for family in engine.families:
         for name, architecture in family.record.architectures.items():
-            yield from _found(family.document, _architecture_names(("architectures", name), architecture, capabilities))
+            yield from found(family.document, _architecture_names(("architectures", name), architecture, capabilities))
     for lists in engine.lists:
         for name, entry in lists.record.lists.items():
             for member, stays in entry.names.items():
                 for index, stay in enumerate(stays):
-                    yield from _found(lists.document, _platform(("lists", name, "names", member, index), stay.platform))
+                    yield from found(lists.document, _platform(("lists", name, "names", member, index), stay.platform))
     yield from _step_names(engine, names)
 
 
@@ -297,13 +192,13 @@ def _step_names(engine: EngineParts, names: EngineNames) -> Iterator[Found]:
         for name, step in part.record.steps.items():
             for path, statement in statements(("steps", name, "do"), step.do):
                 if statement.call is not None:
-                    yield from _found(part.document, unknown_name((*path, "call"), "step", statement.call, names.steps))
+                    yield from found(part.document, unknown_name((*path, "call"), "step", statement.call, names.steps))
     if engine.pipeline is not None:
         for index, entry in enumerate(engine.pipeline.record.pipeline):
             path = ("pipeline", index, "step")
-            yield from _found(engine.pipeline.document, unknown_name(path, "step", entry.step, names.steps))
+            yield from found(engine.pipeline.document, unknown_name(path, "step", entry.step, names.steps))
 
 
 _ENGINE_CHECKS: tuple[Callable[[RegistryParts, EngineParts, EngineNames], Iterator[Found]], ...] = (
-    _no_releases, _titles, _duplicates, _bounds, _references
+    _no_releases, _titles, _duplicates, _references
 )

@@ -77,6 +77,12 @@ class Expansion:
         own = {key: part for key, part in value.items() if key in _SETTING_KEYS}
         return {**own, "spans": self.intervals(path, span)}
 
+    def engine(self, value: JsonObject) -> None:
+        """Write out the stays of flags that belong to no setting."""
+        flags = _section(value, "loose_flags")
+        for name in flags:
+            flags[name] = self.intervals(("loose_flags", name), flags[name])
+
     def names(self, value: JsonObject) -> None:
         """Write out the spans of environment variables."""
         for name, variable in _mappings(value.get("env")):
@@ -131,6 +137,7 @@ def _define(value: Json) -> Json:
 
 _BY_KIND: dict[Kind, Callable[[Expansion, JsonObject], None]] = {
     "architectures": Expansion.architectures,
+    "engine": Expansion.engine,
     "lists": Expansion.lists,
     "settings": Expansion.settings,
     "names": Expansion.names,

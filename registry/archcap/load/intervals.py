@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from archcap.load.parts import EngineNames, EngineParts, Found, Releases
+from archcap.load.parts import EngineNames, EngineParts, Found, Group, Releases, found, interval_groups
 from archcap.load.strict_yaml import DataPath
 from archcap.load.words import Wording
-from archcap.model.architectures import Architecture, ListEntry
+from archcap.model.architectures import Architecture
 from archcap.model.releases import Interval, parse_range
 from archcap.model.rules import Define
 from archcap.model.support import Support
@@ -17,72 +17,54 @@ Range = tuple[int, int]
 
 
 def check_intervals(engine: EngineParts, names: EngineNames) -> Iterator[Found]:
-    """Yield overlaps and support outside an architecture's existence."""
+    """Yield empty and overlapping groups of intervals, and support outside an architecture's existence."""
     if names.releases is None:
         return
     checker = _Intervals(names.releases)
-    yield from _architectures(engine, checker)
-    yield from _others(engine, checker)
-
-
-def _architectures(engine: EngineParts, checker: _Intervals) -> Iterator[Found]:
+    for group in interval_groups(engine):
+        yield from found(group.document, checker.group(group))
     for family in engine.families:
         for name, architecture in family.record.architectures.items():
-            for wording in checker.architecture(("architectures", name), architecture):
-                yield Found(family.document, wording)
-
-
-def _others(engine: EngineParts, checker: _Intervals) -> Iterator[Found]:
-    for lists in engine.lists:
-        for name, entry in lists.record.lists.items():
-            for member, stays in entry.names.items():
-                for wording in checker.by_platform(("lists", name, "names", member), stays):
-                    yield Found(lists.document, wording)
-    for declared in engine.names:
-        for name, variable in declared.record.env.items():
-            for wording in checker.apart(("env", name, "spans"), enumerate(variable.spans)):
-                yield Found(declared.document, wording)
+            yield from found(family.document, checker.inside(("architectures", name, "support"), architecture))
     for part in engine.rules:
         for name, define in part.record.define.items():
-            for wording in checker.define(("define", name), define if isinstance(define, tuple) else ()):
-                yield Found(part.document, wording)
+            variants = define if isinstance(define, tuple) else ()
+            yield from found(part.document, checker.define(("define", name), variants))
 
 
 class _Intervals:
     def __init__(self, releases: Releases) -> None:
         self._releases = releases
 
-    def architecture(self, path: DataPath, architecture: Architecture) -> Iterator[Wording]:
-        if not architecture.releases:
-            yield Wording((*path, "releases"), "there is no interval", hint="write added: and a release")
-            return
-        yield from self.apart((*path, "releases"), enumerate(architecture.releases))
-        exists = self._ranges(architecture.releases)
-        for capability, entries in architecture.support.items():
-            below = (*path, "support", capability)
-            yield from self.by_platform(below, entries)
-            yield from self._inside(below, entries, exists)
-
-    def by_platform(self, path: DataPath, entries: Sequence[Support | ListEntry]) -> Iterator[Wording]:
-        """Intervals of one platform are apart; another platform's may lie over them."""
-        if not entries:
-            yield Wording(path, "there is no interval", hint="leave the key out where nothing holds")
-        if len(entries) < 2:
+    def group(self, group: Group) -> Iterator[Wording]:
+        """A group holds something; intervals of one platform are apart, another platform's may lie over them."""
+        if not group.intervals and not group.may_be_empty:
+            yield Wording(group.path, "there is no interval", hint="leave the key out where nothing holds")
+        if len(group.intervals) < 2:
             return
         platforms: dict[str | None, list[tuple[int, Interval]]] = {}
-        for index, entry in enumerate(entries):
-            platforms.setdefault(entry.platform, []).append((index, entry))
+        for index, interval in enumerate(group.intervals):
+            platforms.setdefault(getattr(interval, "platform", None), []).append((index, interval))
         for same in platforms.values():
-            yield from self.apart(path, same)
+            yield from self.apart(group.path, same)
 
     def apart(self, path: DataPath, intervals: Iterable[tuple[int, Interval]]) -> Iterator[Wording]:
         """Yield each interval that starts before the one before it ends."""
         ranges = ((self._releases.range(interval), index) for index, interval in intervals)
-        placed = sorted((found, index) for found, index in ranges if found is not None)
+        placed = sorted((held, index) for held, index in ranges if held is not None)
         for ((first, end), _), ((start, _end), index) in pairwise(placed):
             if start < end:
                 said = f"overlaps the interval from {self._releases.names[first]}"
                 yield Wording((*path, index), said, hint="end that one with removed: or merge the two")
+
+    def inside(self, path: DataPath, architecture: Architecture) -> Iterator[Wording]:
+        """Support holds only in releases that have the architecture."""
+        ranges = [self._releases.range(interval) for interval in architecture.releases]
+        exists = [held for held in ranges if held is not None]
+        if len(exists) < len(ranges):
+            return  # an unknown bound is reported as such
+        for capability, entries in architecture.support.items():
+            yield from self._inside((*path, capability), entries, exists)
 
     def _inside(self, path: DataPath, entries: Sequence[Support], exists: Sequence[Range]) -> Iterator[Wording]:
         for index, entry in enumerate(entries):
@@ -98,9 +80,6 @@ class _Intervals:
             return None
         covered = {position for first, end in exists for position in range(first, end)}
         return next((self._releases.names[position] for position in range(*held) if position not in covered), None)
-
-    def _ranges(self, intervals: Iterable[Interval]) -> list[Range]:
-        return [found for interval in intervals if (found := self._releases.range(interval)) is not None]
 
     def define(self, path: DataPath, variants: Sequence[Define]) -> Iterator[Wording]:
         """Variants of a definition are apart, and each is an expression or a table."""

@@ -5,7 +5,7 @@ What the checks across files work on. Knows files' records; knows no check.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
@@ -22,7 +22,7 @@ from archcap.model.engine import Engine, Names, SettingsFile
 from archcap.model.hardware import HardwareFile
 from archcap.model.releases import Interval, version
 from archcap.model.releases import nearest as nearest_release
-from archcap.model.rules import PipelineFile, RulesFile
+from archcap.model.rules import PipelineFile, RulesFile, Statement
 from archcap.model.vocabulary import Vocabulary
 
 R = TypeVar("R", bound=Record)
@@ -33,6 +33,11 @@ class Found(NamedTuple):
 
     document: Document
     wording: Wording
+
+
+def found(document: Document, wordings: Iterable[Wording]) -> Iterator[Found]:
+    """Yield *wordings* with the document they stand in."""
+    return (Found(document, wording) for wording in wordings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +120,42 @@ def section_keys(documents: Sequence[Document], section: str) -> frozenset[str] 
     return frozenset(keys)
 
 
+class Group(NamedTuple):
+    """Intervals that speak of one thing, and where they stand."""
+
+    document: Document
+    path: DataPath
+    intervals: Sequence[Interval]
+    may_be_empty: bool = False
+
+
+def interval_groups(engine: EngineParts) -> Iterator[Group]:
+    """Yield every group of intervals in the files of *engine*."""
+    for family in engine.families:
+        for name, architecture in family.record.architectures.items():
+            path: DataPath = ("architectures", name)
+            yield Group(family.document, (*path, "releases"), architecture.releases)
+            for capability, entries in architecture.support.items():
+                yield Group(family.document, (*path, "support", capability), entries)
+    for lists in engine.lists:
+        for name, entry in lists.record.lists.items():
+            for member, stays in entry.names.items():
+                yield Group(lists.document, ("lists", name, "names", member), stays)
+    yield from _spans(engine)
+
+
+def _spans(engine: EngineParts) -> Iterator[Group]:
+    for settings in engine.settings:
+        for name, setting in settings.record.settings.items():
+            yield Group(settings.document, ("settings", name, "spans"), setting.spans)
+    for declared in engine.names:
+        for name, variable in declared.record.env.items():
+            yield Group(declared.document, ("env", name, "spans"), variable.spans, may_be_empty=True)
+    if engine.engine is not None:
+        for name, flags in engine.engine.record.loose_flags.items():
+            yield Group(engine.engine.document, ("loose_flags", name), flags)
+
+
 class EngineNames:
     """The names one engine's files may mention; None where a file that declares them cannot be read."""
 
@@ -169,3 +210,13 @@ class RegistryParts:
     def keys(self, kind: Kind, section: str) -> frozenset[str] | None:
         """Return the keys of *section* over all files of *kind* outside engines; None when one cannot be read."""
         return section_keys(self.documents.get(kind, ()), section)
+
+
+def statements(path: DataPath, block: Iterable[Statement]) -> Iterator[tuple[DataPath, Statement]]:
+    """Yield every statement of *block* and below, in textual order, with its path."""
+    for index, statement in enumerate(block):
+        here = (*path, index)
+        yield here, statement
+        for key, inner in (("do", statement.do), ("first", statement.first), ("else", statement.otherwise)):
+            if inner:
+                yield from statements((*here, key), inner)

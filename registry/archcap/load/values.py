@@ -63,7 +63,7 @@ def _named(names: Names) -> Iterator[tuple[DataPath, Declared | Assumption | Env
 
 
 def _span(path: DataPath, span: SettingSpan) -> Iterator[Wording]:
-    for key, value in (("default", span.default), ("sentinel", span.sentinel)):
+    for key, value in (("default", span.default), ("sentinel", span.sentinel), ("const", span.const)):
         below = (*path, key)
         if not fits(span.type, value, span.item):
             yield Wording(below, f"found {show(value)}", _SAYS[span.type] + (f" of {span.item}" if span.item else ""))
