@@ -12,10 +12,9 @@ from typing import Generic, NamedTuple, TypeVar
 
 from archcap.errors import Problem
 from archcap.load.files import Kind, SourceFile
-from archcap.load.records import ListsFile
 from archcap.load.strict_yaml import DataPath, Document
 from archcap.load.words import Wording
-from archcap.model.architectures import Family
+from archcap.model.architectures import Family, ListsFile
 from archcap.model.base import Record
 from archcap.model.checkpoints import CheckpointsFile
 from archcap.model.engine import Engine, Names, SettingsFile

@@ -16,20 +16,13 @@ from archcap.errors import Problem
 from archcap.load.files import Kind
 from archcap.load.strict_yaml import DataPath, Document, show_path
 from archcap.load.words import Wording, word_errors
-from archcap.model.architectures import Family, NameList
-from archcap.model.base import Id, Json, Record
+from archcap.model.architectures import Family, ListsFile
+from archcap.model.base import Json, Record
 from archcap.model.checkpoints import CheckpointsFile
 from archcap.model.engine import Engine, Names, SettingsFile
 from archcap.model.hardware import HardwareFile
 from archcap.model.rules import PipelineFile, RulesFile
 from archcap.model.vocabulary import Vocabulary
-
-
-class ListsFile(Record):
-    """`lists.yaml`."""
-
-    lists: dict[Id, NameList]
-
 
 MODELS: dict[Kind, type[Record]] = {
     "vocabulary": Vocabulary,

@@ -72,3 +72,9 @@ class NameList(Record):
     def at(self, release: str) -> frozenset[str]:
         """Return the names the list holds in *release*."""
         return frozenset(name for name, stays in self.names.items() if any(stay.holds(release) for stay in stays))
+
+
+class ListsFile(Record):
+    """`lists.yaml`."""
+
+    lists: dict[Id, NameList]

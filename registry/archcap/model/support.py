@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from archcap.model.base import Record, Text
+from archcap.model.base import Text
 from archcap.model.releases import Interval
 
 SupportValue = bool | int | str | tuple[str, ...]
