@@ -40,6 +40,8 @@ class Expansion:
         for name, architecture in _mappings(value.get("architectures")):
             path: DataPath = ("architectures", name)
             self._existence(path, architecture)
+            if "draft" in architecture:
+                architecture["draft"] = self.intervals((*path, "draft"), architecture["draft"])
             support = _section(architecture, "support")
             for capability in support:
                 support[capability] = self.intervals((*path, "support", capability), support[capability])

@@ -20,6 +20,19 @@ class Accepted(Record):
     releases: str | None = None
 
 
+class DraftRewrite(Interval):
+    """The class the engine loads for the draft when a checkpoint of this architecture serves as one."""
+
+    architecture: Name
+    depth: int | None = None
+    """What the engine writes to `num_nextn_predict_layers`; None: it keeps what the configuration says."""
+    levels: tuple[Literal["hf", "text"], ...] = ()
+    """Levels of the configuration it writes the depth to: the top level, the nested text configuration."""
+    algorithms: tuple[str, ...] = ()
+    """Only under these speculative algorithms; none given: under every one that no other rewrite names."""
+    source: Text | None = None
+
+
 class Architecture(Record):
     """The class that a checkpoint's config.json names."""
 
@@ -35,12 +48,24 @@ class Architecture(Record):
     profile: Name | None = None
     """Launch profile: the engine's per-family defaults that apply to it."""
     support: dict[Name, tuple[Support, ...]] = {}
+    draft: tuple[DraftRewrite, ...] = ()
     accepted: tuple[Accepted, ...] = ()
     note: Text | None = None
 
     def exists(self, release: str) -> bool:
         """Return whether *release* has the architecture."""
         return any(interval.holds(release) for interval in self.releases)
+
+    def draft_at(self, release: str, algorithm: str | None) -> DraftRewrite | None:
+        """Return how *release* rewrites a checkpoint of this architecture that serves as a draft.
+
+        Args:
+            release: a release of the engine.
+            algorithm: the speculative algorithm, in the engine's spelling.
+        """
+        held = [rewrite for rewrite in self.draft if rewrite.holds(release)]
+        named = [rewrite for rewrite in held if algorithm is not None and algorithm in rewrite.algorithms]
+        return next(iter(named or [rewrite for rewrite in held if not rewrite.algorithms]), None)
 
 
 class Family(Record):
