@@ -1,0 +1,90 @@
+"""Finds or makes the compiled rules of a release.
+
+A module below `archcap._built` is used when it says that it was generated from the same rules by the same generator;
+otherwise the rules are compiled in this process. Only the package's own folder is ever imported from. Knows no file but
+those modules.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import sha256
+from importlib import import_module, invalidate_caches
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from archcap import rules
+from archcap.rules.run import Function, Program
+from archcap.snapshot.canonical import node_digest
+
+if TYPE_CHECKING:
+    from archcap.snapshot.snapshot import Snapshot
+
+PACKAGE = "archcap._built"
+_STAMP = "COMPILED_FROM"
+_RULE_PARTS = ("settings", "names", "lists", "defines", "pipeline")
+
+_programs: dict[tuple[str, str, str], Program] = {}
+
+
+def module_name(engine: str, release: str) -> str:
+    """Return the name of the module that holds the compiled rules of a release."""
+    return "rules_" + "".join(letter if letter.isalnum() else "_" for letter in f"{engine}_{release}")
+
+
+def rules_digest(snapshot: Snapshot, engine: str) -> str:
+    """Return the digest over everything an engine's compiled rules depend on, the generator included."""
+    base = f"engines/{engine}/"
+    paths = [base + part for part in _RULE_PARTS]
+    paths += [path for path in snapshot.parts if path.startswith(base + "steps/")]
+    leaves = [(path, snapshot.digest_of(path)) for path in (*paths, "vocabulary")]
+    return node_digest([*leaves, ("generator", generator_digest())])
+
+
+@lru_cache(maxsize=1)
+def generator_digest() -> str:
+    """Return the digest over the code that generates and runs compiled rules."""
+    hashed = sha256()
+    for path in sorted(Path(rules.__path__[0]).glob("*.py")):
+        hashed.update(path.name.encode() + b"\n" + path.read_bytes())
+    return "sha256:" + hashed.hexdigest()
+
+
+def source_of(snapshot: Snapshot, engine: str, release: str, functions: Mapping[str, Function]) -> str:
+    """Return the module's text for one release, stamped with what it was generated from."""
+    text = rules.source_of_release(snapshot.registry_of(engine), snapshot.vocabulary, release, functions)
+    return f'{text.rstrip()}\n\n{_STAMP} = "{rules_digest(snapshot, engine)}"\n'
+
+
+def program_of(snapshot: Snapshot, engine: str, release: str, functions: Mapping[str, Function]) -> Program:
+    """Return the compiled rules of a release; the same object for the same rules.
+
+    Snapshots that differ in facts only share it.
+    """
+    digest = rules_digest(snapshot, engine)
+    key = (engine, release, digest)
+    if key not in _programs:
+        module = _built_module(engine, release, digest)
+        _programs[key] = (
+            rules.load_program(module, functions)
+            if module is not None
+            else rules.compile_release(snapshot.registry_of(engine), snapshot.vocabulary, release, functions)
+        )
+    return _programs[key]
+
+
+def _built_module(engine: str, release: str, digest: str) -> ModuleType | None:
+    """Return the ready-made module, or None when there is none or it was generated from something else."""
+    name = f"{PACKAGE}.{module_name(engine, release)}"
+    try:
+        module = import_module(name)
+    except ImportError:
+        return None
+    if getattr(module, _STAMP, None) == digest:
+        return module
+    sys.modules.pop(name, None)
+    invalidate_caches()
+    return None
