@@ -2,3 +2,8 @@
 
 Knows no engine and reads no file; `docs/rules.md` is its reference.
 """
+
+from archcap.rules.condition import condition
+from archcap.rules.program import compile_release
+
+__all__ = ["compile_release", "condition"]

@@ -173,7 +173,8 @@ class Program:
         writers: setting path, `var.x` or `fact.x` -> statements that may write it. A write to a leaf `a.b` also counts as a writer of `a`.
         fast: runs the compiled functions; raises NeedsInterpreter on the first unknown.
         interpret: runs the three-valued interpreter; same result where nothing is unknown.
-        evaluate: (expression index, inputs, settings, vars, facts, lets) -> value or Unknown; never raises for data reasons.
+        evaluate: (expression index, inputs, settings, vars, facts, env) -> value or Unknown; never raises for data reasons.
+        reasons: the same arguments -> the names whose values alone make the expression what it is.
     """
 
     release: str
@@ -184,6 +185,7 @@ class Program:
     fast: Callable[[Inputs], Run]
     interpret: Callable[[Inputs], Run]
     evaluate: Callable[..., Value | Unknown]
+    reasons: Callable[..., tuple[Reference, ...]]
 
     def run(self, inputs: Inputs) -> Run:
         """Run the compiled rules, or the interpreter where something unknown is read."""

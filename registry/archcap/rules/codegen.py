@@ -1,0 +1,356 @@
+"""One readable Python module per release: a function per step and definition, in the order of the pipeline.
+
+Takes the rules as `ir.py` has them and yields text with, per line, the statement it belongs to. Knows no values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from archcap.rules import expr as x
+from archcap.rules.emit import Emitter
+from archcap.rules.ir import DefineIR, ReleaseIR, StepIR, Stmt, Write, expressions, statements
+
+_INDENT = "    "
+_KINDS = {"set": "SET", "default": "SET", "var": "VAR", "fact": "FACT", "env": "ENV", "env_if_unset": "ENV"}
+_ORDER = ("S", "R", "U", "V", "F", "H", "A", "E", "N", "W", "K", "C", "DC", "L", "DL", "LS", "HF", "TX", "DH", "DT", "fn", "T")
+
+
+@dataclass(slots=True)
+class Generated:
+    """A module's text.
+
+    Attributes:
+        text: the module.
+        lines: (first line, statement) in line order; a line belongs to the last entry at or before it.
+        functions: engine functions it calls.
+    """
+
+    text: str
+    lines: list[tuple[int, int]] = field(default_factory=list)
+    functions: tuple[str, ...] = ()
+
+
+def generate(ir: ReleaseIR) -> Generated:
+    """Return the module of a release."""
+    stopping = stopping_steps(ir)
+    writer = _Module(ir)
+    for define in ir.defines:
+        writer.define(define)
+    for step in ir.steps:
+        _StepWriter(writer, step, stopping).write()
+    return writer.finish()
+
+
+def stopping_steps(ir: ReleaseIR) -> frozenset[str]:
+    """Return the steps that may end their stage or the pipeline, also by a step they call."""
+    bodies = {step.name: list(statements(step.body)) for step in ir.steps}
+    stopping = {name for name, body in bodies.items() if any(stmt.stop for stmt in body)}
+    grown = True
+    while grown:
+        more = {name for name, body in bodies.items() if any(stmt.call in stopping for stmt in body)} - stopping
+        grown, stopping = bool(more), stopping | more
+    return frozenset(stopping)
+
+
+class _Module:
+    """Collects lines, constants and the map from lines to statements."""
+
+    def __init__(self, ir: ReleaseIR) -> None:
+        self.ir = ir
+        self.body: list[str] = []
+        self.marks: list[tuple[int, int]] = []
+        self.constants: list[str] = []
+
+    def constant(self, text: str) -> str:
+        """Return the name of a trace entry that is the same in every run."""
+        name = f"E{len(self.constants)}"
+        self.constants.append(f"{name} = {text}")
+        return name
+
+    def define(self, define: DefineIR) -> None:
+        """Add the function of a definition."""
+        emitter = Emitter()
+        lines: list[str] = []
+        for row in define.rows:
+            if row.when is None:
+                lines.append(f"return {emitter.text(row.value)}")
+            else:
+                lines += [f"if {emitter.text(row.when)}:", f"{_INDENT}return {emitter.text(row.value)}"]
+        params = ", ".join(["X", *(f"let_{name}" for name in define.params)])
+        self.function(f"define_{define.name}({params})", None, emitter, [(line, None) for line in lines])
+
+    def function(
+        self, head: str, comment: str | None, emitter: Emitter, lines: list[tuple[str, int | None]], opening: str = ""
+    ) -> None:
+        """Add a function that reads what it uses of the context, then runs *lines*."""
+        self.body += ["", "", f"def {head}:"]
+        if comment:
+            self.body.append(f"{_INDENT}# {comment}")
+        used = [name for name in _ORDER if name in emitter.used]
+        if used:
+            self.body.append(_INDENT + "; ".join(f"{name} = X.{name}" for name in used))
+        if opening:
+            self.body.append(_INDENT + opening)
+        self.marks.append((len(self.body), -1))
+        for line, statement in lines:
+            if statement is not None:
+                self.marks.append((len(self.body), statement))
+            self.body.append(_INDENT + line)
+
+    def finish(self) -> Generated:
+        """Return the whole module."""
+        ir = self.ir
+        head = [
+            f'"""Rules of {_comment(f"{ir.engine} {ir.release}")}, generated: do not edit."""',
+            "",
+            "from archcap.rules.functions import BUILTINS",
+            "from archcap.rules.runtime import *",
+            "",
+            "globals().update(BUILTINS)",
+            f"ENGINE, RELEASE = {ir.engine!r}, {ir.release!r}",
+            "",
+            *self.constants,
+        ]
+        stages = {step.name: step.stage for step in ir.steps}
+        tail = ["", "", "PIPELINE = ("]
+        tail += [f"{_INDENT}(step_{name}, {stages[name]!r})," for name in ir.pipeline]
+        tail.append(")")
+        lines = [(len(head) + offset + 1, statement) for offset, statement in self.marks]
+        return Generated("\n".join([*head, *self.body, *tail]) + "\n", lines, engine_functions(ir))
+
+
+def engine_functions(ir: ReleaseIR) -> tuple[str, ...]:
+    """Return the engine functions the rules call, sorted."""
+    nodes = [node for step in ir.steps for stmt in statements(step.body) for node in expressions(stmt)]
+    for define in ir.defines:
+        nodes += [node for row in define.rows for node in (row.when, row.value) if node is not None]
+    calls = {part.name for node in nodes for part in x.walk(node) if isinstance(part, x.Call) and part.engine}
+    return tuple(sorted(calls))
+
+
+class _StepWriter:
+    """Writes one step's function."""
+
+    def __init__(self, module: _Module, step: StepIR, stopping: frozenset[str]) -> None:
+        self.module, self.step, self.stopping = module, step, stopping
+        self.emitter = Emitter()
+        self.lines: list[tuple[str, int | None]] = []
+        self.temporaries = 0
+        self.pending = step.isolated and any(
+            stmt.call or any(write.kind in ("set", "default", "var") for write in stmt.writes)
+            for stmt in statements(step.body)
+        )
+
+    def write(self) -> None:
+        """Add the function to the module."""
+        self.block(self.step.body, 0)
+        if self.pending:
+            self.line(0, "commit(X, O, OV, Q)", None)
+        elif not self.lines:
+            self.line(0, "pass", None)
+        comment = f"stage {self.step.stage}" + (", isolated" if self.step.isolated else "")
+        opening = "O, OV, Q = {}, {}, []" if self.pending or self._reads_own() else ""
+        self.module.function(f"step_{self.step.name}(X)", comment, self.emitter, self.lines, opening)
+
+    def _reads_own(self) -> bool:
+        return any(" O else " in line or " OV else " in line for line, _ in self.lines)
+
+    def line(self, depth: int, text: str, statement: int | None) -> None:
+        """Add one line of *statement*."""
+        self.lines.append((_INDENT * depth + text, statement))
+
+    def block(self, body: tuple[Stmt, ...], depth: int) -> None:
+        """Write statements one after another."""
+        for stmt in body:
+            self.line(depth, f"# {_comment(stmt.id)}", stmt.index)
+            if stmt.when is None:
+                self.effects(stmt, depth)
+            else:
+                self.line(depth, f"if {self.emitter.text(stmt.when)}:", stmt.index)
+                self.guarded(stmt, depth + 1)
+
+    def guarded(self, stmt: Stmt, depth: int) -> None:
+        """Write the effects below an `if`, which needs at least one line."""
+        before = len(self.lines)
+        self.effects(stmt, depth)
+        if all(line.lstrip().startswith("#") for line, _ in self.lines[before:]):
+            self.line(depth, "pass", stmt.index)
+
+    def effects(self, stmt: Stmt, depth: int) -> None:
+        """Write everything a statement does once its guard holds, in the language's order."""
+        for let in stmt.lets:
+            self.line(depth, f"let_{let.name} = {self.emitter.text(let.value)}", stmt.index)
+        self.refusal(stmt, depth)
+        if stmt.finding:
+            self.trace(depth, stmt, f"(FINDING, {stmt.index}, '', {self.shown(stmt)})", constant=not stmt.shown)
+        self.writes(stmt, depth)
+        if stmt.call is not None:
+            self.call(stmt, depth)
+        if stmt.body is not None:
+            self.block(stmt.body, depth)
+        if stmt.first is not None:
+            self.branches(stmt, depth)
+        self.leaving(stmt, depth)
+
+    def shown(self, stmt: Stmt) -> str:
+        """Return the values that fill a message, as a dict display."""
+        places = ", ".join(f"{place.name!r}: {self.place(place.value)}" for place in stmt.shown)
+        return "{" + places + "}"
+
+    def place(self, value: x.Expr) -> str:
+        """Return the read that fills one place; a leaf that is not there fills it with None."""
+        if isinstance(value, x.Setting) and len(value.path) > 1:
+            head = self.emitter.setting(value.path[:1])
+            return f"shown_leaf({head}, {', '.join(repr(part) for part in value.path[1:])})"
+        return self.emitter.text(value)
+
+    def refusal(self, stmt: Stmt, depth: int) -> None:
+        """Write `require` and `refuse`."""
+        shown = f", {self.shown(stmt)}" if stmt.shown and (stmt.refuse or stmt.require is not None) else ""
+        if stmt.require is not None:
+            test = x.Unary("not", stmt.require)
+            self.line(depth, f"if {self.emitter.text(test)}:", stmt.index)
+            self.line(depth + 1, f"raise Refusal({stmt.index}{shown})", stmt.index)
+        if stmt.refuse:
+            self.line(depth, f"raise Refusal({stmt.index}{shown})", stmt.index)
+
+    def trace(self, depth: int, stmt: Stmt, entry: str, constant: bool) -> None:
+        """Write the append of a trace entry; one that never changes is made once."""
+        append = self.emitter.use("T")
+        entry = self.module.constant(f"new(Event, {entry})") if constant else f"new(Event, {entry})"
+        self.line(depth, f"{append}({entry})", stmt.index)
+
+    # -- writes ------------------------------------------------------------------
+
+    def writes(self, stmt: Stmt, depth: int) -> None:
+        """Write the values: all are read before the first is written."""
+        values: list[str] = []
+        for write in stmt.writes:
+            text = value_text(self.emitter, write.value)
+            if not isinstance(write.value, x.Const):
+                self.temporaries += 1
+                name = f"v{self.temporaries}"
+                self.line(depth, f"{name} = {text}", stmt.index)
+                text = name
+            values.append(text)
+        tests = [self.write_test(write) for write in stmt.writes]
+        for write, value, test in zip(stmt.writes, values, tests, strict=True):
+            inner = depth
+            if test is not None:
+                self.line(depth, f"if {test}:", stmt.index)
+                inner += 1
+            self.store(stmt, write, value, inner)
+
+    def write_test(self, write: Write) -> str | None:
+        """Return the test before a write that yields to a value already there."""
+        if write.kind == "env_if_unset":
+            return f"{write.path[0]!r} not in {self.emitter.use('N')}"
+        if write.kind != "default":
+            return None
+        present = self.emitter.setting(write.path)
+        if write.sentinel is None:
+            return f"{present} is None"
+        return f"{present} is None or {present} == {write.sentinel!r}"
+
+    def store(self, stmt: Stmt, write: Write, value: str, depth: int) -> None:
+        """Write one value and its trace entry."""
+        name = ".".join(write.path)
+        self.line(depth, self.target(write, value), stmt.index)
+        entry = f"({_KINDS[write.kind]}, {stmt.index}, {name!r}, {value})"
+        constant = isinstance(write.value, x.Const)
+        if self.step.isolated and write.kind in ("set", "default", "var"):
+            made = self.module.constant(f"new(Event, {entry})") if constant else f"new(Event, {entry})"
+            self.line(depth, f"Q.append({made})", stmt.index)
+        else:
+            self.trace(depth, stmt, entry, constant)
+
+    def target(self, write: Write, value: str) -> str:
+        """Return the assignment of one write."""
+        use, key = self.emitter.use, write.path[0]
+        if write.kind == "fact":
+            return f"{use('F')}[{key!r}] = {value}"
+        if write.kind in ("env", "env_if_unset"):
+            return f"{use('E')}[{key!r}] = {use('W')}[{key!r}] = {value}; {use('N')}.add({key!r})"
+        if write.kind == "var":
+            return f"{'OV' if self.step.isolated else use('V')}[{key!r}] = {value}"
+        root = "O" if self.step.isolated else use("S")
+        if len(write.path) == 1:
+            return f"{root}[{key!r}] = {value}"
+        if self.step.isolated:
+            return f"pend({use('S')}, O, {'.'.join(write.path)!r}, {value})"
+        return f"S[{key!r}] = with_leaf(S[{key!r}], {write.path[1:]!r}, {value})"
+
+    # -- flow ----------------------------------------------------------------------
+
+    def call(self, stmt: Stmt, depth: int) -> None:
+        """Write the call of another step, which may end the stage or the pipeline."""
+        call = f"within(X, O, OV, Q, step_{stmt.call})" if self.step.isolated else f"step_{stmt.call}(X)"
+        if stmt.call not in self.stopping:
+            self.line(depth, call, stmt.index)
+            return
+        self.line(depth, f"stopped = {call}", stmt.index)
+        self.line(depth, "if stopped:", stmt.index)
+        if self.pending:
+            self.line(depth + 1, "commit(X, O, OV, Q)", stmt.index)
+        self.line(depth + 1, "return stopped", stmt.index)
+
+    def branches(self, stmt: Stmt, depth: int) -> None:
+        """Write the first branch that holds."""
+        word = "if"
+        for branch in stmt.first or ():
+            if branch.when is None:
+                if word == "if":
+                    self.line(depth, f"# {_comment(branch.id)}", branch.index)
+                    self.effects(branch, depth)
+                else:
+                    self.line(depth, f"else:  # {_comment(branch.id)}", branch.index)
+                    self.guarded(branch, depth + 1)
+                return
+            self.line(depth, f"{word} {self.emitter.text(branch.when)}:  # {_comment(branch.id)}", branch.index)
+            self.guarded(branch, depth + 1)
+            word = "elif"
+
+    def leaving(self, stmt: Stmt, depth: int) -> None:
+        """Write `return` and `stop`."""
+        if stmt.stop is None and not stmt.returns:
+            return
+        kind = "RETURN" if stmt.stop is None else "STOP"
+        self.trace(depth, stmt, f"(Kind.{kind}, {stmt.index}, {stmt.stop or ''!r}, None)", constant=True)
+        if self.pending:
+            self.line(depth, "commit(X, O, OV, Q)", stmt.index)
+        code = "" if stmt.stop is None else f" STOP_{stmt.stop.upper()}"
+        self.line(depth, f"return{code}", stmt.index)
+
+
+def _comment(text: str) -> str:
+    """Return *text* as it may stand in a comment: an each-value can hold anything."""
+    return "".join(char if char.isalnum() or char in " ._:@/+-" else "?" for char in text)
+
+
+def value_text(emitter: Emitter, node: x.Expr) -> str:
+    """Return a written value; one that may hold tuples or sets becomes plain JSON."""
+    text = emitter.text(node)
+    return f"plain({text})" if may_be_collection(node) else text
+
+
+def may_be_collection(node: x.Expr) -> bool:
+    """Return whether the value may be, or hold, a tuple or set."""
+    if isinstance(node, x.Display):
+        return node.kind != "list" or any(may_be_collection(item) for item in node.items)
+    if isinstance(node, x.DictDisplay):
+        return any(may_be_collection(value) for value in node.values)
+    if isinstance(node, x.IfElse):
+        return may_be_collection(node.yes) or may_be_collection(node.no)
+    if isinstance(node, x.Bool):
+        return any(may_be_collection(item) for item in node.items)
+    if isinstance(node, x.Binary):
+        return node.op in "|&^+-" and (may_be_collection(node.left) or may_be_collection(node.right))
+    if isinstance(node, x.Call):
+        if node.name in ("bool", "int", "float", "str", "len", "any", "all", "abs", "round", "ceil", "floor"):
+            return node.engine
+        return True
+    return isinstance(node, x.Local | x.Defined | x.Index | x.Slice)
+
+
+__all__ = ["Generated", "engine_functions", "generate", "may_be_collection", "stopping_steps"]

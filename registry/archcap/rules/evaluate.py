@@ -1,0 +1,729 @@
+"""Three-valued evaluation of expressions: Kleene's logic over values that may be unknown.
+
+Turns a tree into closures once; each takes the state of a run. An unknown that meets an operation which might raise is
+a hazard, because the engine's own code could have stopped there. Knows no statement.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeAlias
+
+from archcap.rules import expr as x
+from archcap.rules.functions import BUILTINS, RAISES
+from archcap.rules.ir import DefineIR
+from archcap.rules.run import ConfigView, Function, Inputs, Unknown, Value
+from archcap.rules.runtime import ABSENT, UNSURE, in_names, leaf, look
+
+Result: TypeAlias = Any
+"""A value as Python computes with it (JSON, or a tuple or set on the way), or an `Unknown`."""
+
+Eval = Callable[["State"], Result]
+_VIEWS = {"hf": "hf", "text": "text", "draft.hf": "draft_hf", "draft.text": "draft_text"}
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "|": operator.or_, "&": operator.and_, "^": operator.xor, "==": operator.eq,
+    "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "is": operator.is_, "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
+}  # fmt: skip
+_HARMLESS = frozenset({"==", "!=", "is", "is not"})
+
+
+@dataclass(slots=True)
+class Findings:
+    """What evaluation notes on the side.
+
+    Attributes:
+        hazards: needs of unknowns that met an operation which might raise.
+        assumed: assumptions read, in order.
+        met_unknown: whether anything unknown was read at all.
+    """
+
+    hazards: set[str] = field(default_factory=set)
+    assumed: dict[str, None] = field(default_factory=dict)
+    met_unknown: bool = False
+
+
+class State:
+    """Everything an expression may read at one point of one path."""
+
+    __slots__ = (
+        "entry", "env", "env_set", "env_written", "facts", "inputs", "journal", "locals", "needs", "notes",
+        "own_settings", "own_vars", "pending", "settings", "vars",
+    )  # fmt: skip
+
+    inputs: Inputs
+    notes: Findings
+    settings: dict[str, Result]
+    vars: dict[str, Result]
+    facts: dict[str, Result]
+    env: dict[str, Result]
+    env_set: dict[str, Result]
+    env_written: dict[str, Result]
+    locals: dict[str, Result]
+    own_settings: dict[str, Result] | None
+    own_vars: dict[str, Result] | None
+    journal: list[Any]
+    pending: list[Any]
+    needs: frozenset[str]
+
+    def __init__(self, inputs: Inputs, notes: Findings) -> None:
+        self.inputs, self.notes = inputs, notes
+        self.settings, self.vars, self.facts, self.env = dict(inputs.raw), {}, dict(inputs.facts), dict(inputs.env)
+        self.env_set = dict.fromkeys(inputs.env_set, True)
+        self.env_written, self.locals = {}, {}
+        self.own_settings, self.own_vars = None, None
+        self.journal, self.pending = [], []
+        self.needs = frozenset()
+
+    def fork(self) -> State:
+        """Return a copy that shares nothing which a statement changes."""
+        other = object.__new__(State)
+        other.inputs, other.notes, other.needs = self.inputs, self.notes, self.needs
+        other.settings, other.vars = self.settings.copy(), self.vars.copy()
+        other.facts, other.env = self.facts.copy(), self.env.copy()
+        other.env_set, other.env_written = self.env_set.copy(), self.env_written.copy()
+        other.locals = self.locals.copy()
+        other.own_settings = None if self.own_settings is None else self.own_settings.copy()
+        other.own_vars = None if self.own_vars is None else self.own_vars.copy()
+        other.journal, other.pending = self.journal.copy(), self.pending.copy()
+        return other
+
+
+def unknown(*needs: Iterable[str]) -> Unknown:
+    """Return an unknown that needs all of *needs*."""
+    joined = frozenset().union(*needs)
+    return Unknown(joined or frozenset({"more of the launch"}))
+
+
+def needs_of(value: Result) -> frozenset[str]:
+    """Return what an unknown, or a collection with unknown parts, needs."""
+    if type(value) is Unknown:
+        return value.needs
+    if type(value) is dict:
+        return frozenset().union(*(needs_of(part) for part in value.values()))
+    return frozenset()
+
+
+def whole(value: Result) -> Result:
+    """Return a structured value, unknown when any leaf is."""
+    if type(value) is dict:
+        needs = needs_of(value)
+        if needs:
+            return Unknown(needs)
+    return value
+
+
+def joined(first: Result, second: Result, needs: frozenset[str]) -> Result:
+    """Return the value on two ways that *needs* tells apart: itself where equal, else unknown; leaf by leaf."""
+    if first is second or same(first, second):
+        return first
+    if type(first) is dict and type(second) is dict and first.keys() == second.keys():
+        return {key: joined(first[key], second[key], needs) for key in first}
+    return unknown(needs, needs_of(first), needs_of(second))
+
+
+def same(first: Result, second: Result) -> bool:
+    """Return whether two values are equal in type as well, down to their parts."""
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, list | tuple):
+        return len(first) == len(second) and all(map(same, first, second))
+    if isinstance(first, dict):
+        return list(first) == list(second) and all(same(first[key], second[key]) for key in first)
+    return bool(first == second) or (first != first and second != second)
+
+
+class Evaluator:
+    """Builds closures, one per distinct expression; definitions are those of one release."""
+
+    def __init__(
+        self, defines: Mapping[str, DefineIR], env: Mapping[str, Value], fact_needs: Mapping[str, tuple[str, ...]]
+    ) -> None:
+        self.defines, self.fact_needs, self.env = defines, fact_needs, env
+        self._values: dict[x.Expr, Eval] = {}
+        self._truths: dict[x.Expr, Eval] = {}
+        self._defined: dict[str, Eval] = {}
+        self._defined_truths: dict[str, Eval] = {}
+
+    def value(self, node: x.Expr) -> Eval:
+        """Return what computes the value of *node*."""
+        found = self._values.get(node)
+        if found is None:
+            found = self._values[node] = _VALUES[type(node)](self, node)
+        return found
+
+    def truth(self, node: x.Expr) -> Eval:
+        """Return what computes whether *node* is true: True, False or an unknown."""
+        found = self._truths.get(node)
+        if found is None:
+            found = self._truths[node] = self._truth(node)
+        return found
+
+    def _truth(self, node: x.Expr) -> Eval:
+        special = _TRUTHS.get(type(node))
+        if special is not None:
+            return special(self, node)
+        value = self.value(node)
+
+        def truth(state: State) -> Result:
+            result = value(state)
+            return result if type(result) is Unknown else bool(result)
+
+        return truth
+
+    def define(self, name: str, truth: bool) -> Eval:
+        """Return what computes a definition's value or truth, its parameters in place."""
+        table = self._defined_truths if truth else self._defined
+        if name not in table:
+            rows = self.defines[name].rows
+            pick = self.truth if truth else self.value
+            table[name] = _rows([(None if r.when is None else self.truth(r.when), pick(r.value)) for r in rows])
+        return table[name]
+
+
+def _rows(rows: Sequence[tuple[Eval | None, Eval]]) -> Eval:
+    def run(state: State) -> Result:
+        possible: list[Result] = []
+        needs: frozenset[str] = frozenset()
+        for when, value in rows:
+            holds = True if when is None else (guarded(when, state, needs) if needs else when(state))
+            if holds is False:
+                continue
+            possible.append(guarded(value, state, needs | needs_of(holds)) if needs or holds is not True else value(state))
+            if holds is True:
+                break
+            needs |= holds.needs
+        return _agreed(possible, needs)
+
+    return run
+
+
+def _agreed(possible: list[Result], needs: frozenset[str]) -> Result:
+    if not possible:
+        return None
+    result = possible[0]
+    for other in possible[1:]:
+        if type(result) is not Unknown and type(other) is not Unknown and same(result, other):
+            continue
+        result = unknown(needs, needs_of(result), needs_of(other))
+    return result
+
+
+def guarded(run: Eval, state: State, needs: frozenset[str]) -> Result:
+    """Compute something that the full run may never reach: an exception there is a hazard, not a refusal."""
+    try:
+        return run(state)
+    except RAISES:
+        state.notes.hazards |= needs
+        return unknown(needs)
+
+
+def hazard(state: State, *values: Result) -> Unknown:
+    """Return the unknown that an operation on unknown operands yields, noting that it might have raised."""
+    needs = frozenset().union(*(needs_of(value) for value in values))
+    state.notes.hazards |= needs
+    return Unknown(needs)
+
+
+# -- leaves ----------------------------------------------------------------------
+
+
+def _const(ev: Evaluator, n: x.Const) -> Eval:
+    value = n.value
+    return lambda state: value
+
+
+def _local(ev: Evaluator, n: x.Local) -> Eval:
+    name = n.name
+    return lambda state: state.locals[name]
+
+
+def read_path(values: Mapping[str, Result], path: x.Path, state: State) -> Result:
+    """Return a setting or leaf of *values*."""
+    value = values[path[0]]
+    if len(path) == 1:
+        return whole(value) if type(value) is dict else value
+    for key in path[1:]:
+        if type(value) is Unknown:
+            return hazard(state, value)
+        value = leaf(value, key)
+    return whole(value)
+
+
+def _setting(ev: Evaluator, n: x.Setting) -> Eval:
+    path = n.path
+    if len(path) > 1:
+        return lambda state: read_path(state.settings, path, state)
+    name = path[0]
+
+    def run(state: State) -> Result:
+        value = state.settings[name]
+        return whole(value) if type(value) is dict else value
+
+    return run
+
+
+def _own(ev: Evaluator, n: x.Own) -> Eval:
+    path = n.path
+    if path[0] == "var":
+        return lambda state: (state.vars if state.own_vars is None else state.own_vars)[path[1]]
+    return lambda state: read_path(
+        state.settings if state.own_settings is None else state.own_settings, path, state
+    )
+
+
+def _raw(ev: Evaluator, n: x.Raw) -> Eval:
+    path = n.path
+    return lambda state: read_path(state.inputs.raw, path, state)
+
+
+def _user_set(ev: Evaluator, n: x.UserSet) -> Eval:
+    name = n.name
+    return lambda state: name in state.inputs.user
+
+
+def _var(ev: Evaluator, n: x.Var) -> Eval:
+    name = n.name
+    return lambda state: state.vars[name]
+
+
+def met(state: State, *needs: str) -> Unknown:
+    """Return the unknown that a read met, noting that there was one."""
+    state.notes.met_unknown = True
+    return Unknown(frozenset(needs))
+
+
+def _fact(ev: Evaluator, n: x.Fact) -> Eval:
+    name = n.name
+    needs = tuple(ev.fact_needs.get(name) or (f"fact.{name}",))
+    return lambda state: state.facts[name] if name in state.facts else met(state, *needs)
+
+
+def _hardware(ev: Evaluator, n: x.Hardware) -> Eval:
+    name = n.name
+    return lambda state: state.inputs.hw[name] if name in state.inputs.hw else met(state, "hardware")
+
+
+def _assume(ev: Evaluator, n: x.Assume) -> Eval:
+    name = n.name
+
+    def run(state: State) -> Result:
+        if name not in state.inputs.assume:
+            return met(state, f"assumption.{name}")
+        state.notes.assumed[name] = None
+        return state.inputs.assume[name]
+
+    return run
+
+
+def _env(ev: Evaluator, n: x.Env) -> Eval:
+    name, default = n.name, ev.env.get(n.name)
+    return lambda state: state.env.get(name, default)
+
+
+def _env_set(ev: Evaluator, n: x.EnvSet) -> Eval:
+    name = n.name
+    return lambda state: state.env_set.get(name, False)
+
+
+def _profile(ev: Evaluator, n: x.Profile) -> Eval:
+    def run(state: State) -> Result:
+        inputs = state.inputs
+        unknown_here = inputs.architecture is None and inputs.profile is None
+        return met(state, "architecture") if unknown_here else inputs.profile
+
+    return run
+
+
+def _has(ev: Evaluator, n: x.Has) -> Eval:
+    name = n.capability
+    return (lambda state: _draft_holds(name, state)) if n.draft else (lambda state: _holds(name, state))
+
+
+def _holds(name: str, state: State) -> Result:
+    inputs = state.inputs
+    if inputs.architecture is None:
+        return met(state, "architecture")
+    if name in inputs.unknown_capabilities:
+        return met(state, *(inputs.unknown_capabilities[name] or (f"capability:{name}",)))
+    return name in inputs.capabilities
+
+
+def _draft_holds(name: str, state: State) -> Result:
+    if state.inputs.draft_architecture is None:
+        return met(state, "draft_architecture")
+    return name in state.inputs.draft_capabilities
+
+
+def _in_list(ev: Evaluator, n: x.InList) -> Eval:
+    key, draft = n.list, n.draft
+    if n.value is not None:
+        value = ev.value(n.value)
+
+        def run(state: State) -> Result:
+            result = value(state)
+            return result if type(result) is Unknown else in_names(state.inputs.lists, key, result)
+
+        return run
+
+    def listed(state: State) -> Result:
+        name = state.inputs.draft_architecture if draft else state.inputs.architecture
+        if name is None:
+            return met(state, "draft_architecture" if draft else "architecture")
+        return in_names(state.inputs.lists, key, name)
+
+    return listed
+
+
+def _config(ev: Evaluator, n: x.Config) -> Eval:
+    attribute, path, has = _VIEWS[n.view], n.path, n.has
+    default = None if n.default is None else ev.value(n.default)
+
+    def run(state: State) -> Result:
+        view: ConfigView = getattr(state.inputs, attribute)
+        otherwise = None if default is None else default(state)
+        if view.data is None:
+            return met(state, view.root)
+        value = look(view, path)
+        if value is UNSURE:
+            return met(state, f"{view.root}.{'.'.join(path)}")
+        if has:
+            return value is not ABSENT
+        return otherwise if value is ABSENT else value
+
+    return run
+
+
+# -- logic --------------------------------------------------------------------------
+
+
+def _bool_truth(ev: Evaluator, n: x.Bool) -> Eval:
+    items = [ev.truth(item) for item in n.items]
+    decides = n.op == "or"
+
+    def run(state: State) -> Result:
+        needs: frozenset[str] = frozenset()
+        for item in items:
+            result = guarded(item, state, needs) if needs else item(state)
+            if result is decides:
+                return decides
+            if type(result) is Unknown:
+                needs |= result.needs
+        return Unknown(needs) if needs else not decides
+
+    return run
+
+
+def _bool_value(ev: Evaluator, n: x.Bool) -> Eval:
+    if x.is_boolean(n):
+        return ev.truth(n)
+    pairs = [(ev.value(item), ev.truth(item)) for item in n.items]
+    decides = n.op == "or"
+
+    def run(state: State) -> Result:
+        result: Result = None
+        for position, (value, truth) in enumerate(pairs):
+            result = value(state)
+            if type(result) is Unknown:
+                return _open(state, position, result)
+            if bool(result) is decides:
+                return result
+        return result
+
+    def _open(state: State, position: int, first: Unknown) -> Result:
+        needs = first.needs
+        for value, _ in pairs[position + 1 :]:
+            result = guarded(value, state, needs)
+            needs |= needs_of(result)
+            if type(result) is not Unknown and bool(result) is decides:
+                break
+        return Unknown(needs)
+
+    return run
+
+
+def _not(ev: Evaluator, n: x.Unary) -> Eval:
+    item = ev.truth(n.item)
+
+    def run(state: State) -> Result:
+        result = item(state)
+        return result if type(result) is Unknown else not result
+
+    return run
+
+
+def _unary(ev: Evaluator, n: x.Unary) -> Eval:
+    if n.op == "not":
+        return _not(ev, n)
+    item = ev.value(n.item)
+    apply = operator.neg if n.op == "-" else operator.pos
+
+    def run(state: State) -> Result:
+        result = item(state)
+        return hazard(state, result) if type(result) is Unknown else apply(result)
+
+    return run
+
+
+def _binary(ev: Evaluator, n: x.Binary) -> Eval:
+    left, right, apply = ev.value(n.left), ev.value(n.right), _OPERATORS[n.op]
+
+    def run(state: State) -> Result:
+        first, second = left(state), right(state)
+        if type(first) is Unknown or type(second) is Unknown:
+            return hazard(state, first, second)
+        return apply(first, second)
+
+    return run
+
+
+def _compare(ev: Evaluator, n: x.Compare) -> Eval:
+    if len(n.ops) == 1:
+        return _comparison(ev, n.ops[0], n.items[0], n.items[1])
+    return _chain(ev, n)
+
+
+def _chain(ev: Evaluator, n: x.Compare) -> Eval:
+    items = [ev.value(item) for item in n.items]
+    ops = [(op, _OPERATORS[op]) for op in n.ops]
+
+    def run(state: State) -> Result:
+        needs: frozenset[str] = frozenset()
+        left = items[0](state)
+        for (op, apply), item in zip(ops, items[1:], strict=True):
+            right = guarded(item, state, needs) if needs else item(state)
+            if type(left) is Unknown or type(right) is Unknown:
+                needs |= needs_of(left) | needs_of(right)
+                state.notes.hazards |= frozenset() if op in _HARMLESS else needs
+            else:
+                result = guarded(partial(_applied, apply, left, right), state, needs) if needs else apply(left, right)
+                if type(result) is Unknown:
+                    needs |= result.needs
+                elif not result:
+                    return False
+            left = right
+        return Unknown(needs) if needs else True
+
+    return run
+
+
+def _applied(apply: Callable[[Result, Result], Result], left: Result, right: Result, state: State) -> Result:
+    return apply(left, right)
+
+
+def _comparison(ev: Evaluator, op: str, left_node: x.Expr, right_node: x.Expr) -> Eval:
+    if op in ("in", "not in") and isinstance(right_node, x.Display):
+        return _member(ev, left_node, right_node, op == "in")
+    left, right, apply = ev.value(left_node), ev.value(right_node), _OPERATORS[op]
+    harmless = op in _HARMLESS
+
+    def run(state: State) -> Result:
+        first, second = left(state), right(state)
+        if type(first) is Unknown or type(second) is Unknown:
+            return unknown(needs_of(first), needs_of(second)) if harmless else hazard(state, first, second)
+        return apply(first, second)
+
+    return run
+
+
+def _member(ev: Evaluator, left_node: x.Expr, right_node: x.Display, wanted: bool) -> Eval:
+    left, items, is_set = ev.value(left_node), [ev.value(item) for item in right_node.items], right_node.kind == "set"
+
+    def run(state: State) -> Result:
+        value = left(state)
+        values = [item(state) for item in items]
+        known = [item for item in values if type(item) is not Unknown]
+        needs = needs_of(value).union(*(needs_of(item) for item in values if type(item) is Unknown))
+        if is_set:
+            known = list(set(known))
+            if type(value) is not Unknown:
+                hash(value)
+            if needs:
+                state.notes.hazards |= needs
+        if type(value) is not Unknown and value in known:
+            return wanted
+        return Unknown(needs) if needs else not wanted
+
+    return run
+
+
+def _if_else(ev: Evaluator, n: x.IfElse) -> Eval:
+    return _rows([(ev.truth(n.test), ev.value(n.yes)), (None, ev.value(n.no))])
+
+
+def _if_else_truth(ev: Evaluator, n: x.IfElse) -> Eval:
+    return _rows([(ev.truth(n.test), ev.truth(n.yes)), (None, ev.truth(n.no))])
+
+
+# -- collections and calls -------------------------------------------------------------
+
+
+def _strict(ev: Evaluator, nodes: Sequence[x.Expr], apply: Callable[..., Result], harmless: bool = False) -> Eval:
+    """Return what applies a function to values that must all be known."""
+    parts = [ev.value(node) for node in nodes]
+
+    def run(state: State) -> Result:
+        values = [part(state) for part in parts]
+        if any(type(value) is Unknown for value in values):
+            if harmless:
+                return unknown(*(needs_of(value) for value in values if type(value) is Unknown))
+            return hazard(state, *(value for value in values if type(value) is Unknown))
+        return apply(*values)
+
+    return run
+
+
+def _index(ev: Evaluator, n: x.Index) -> Eval:
+    return _strict(ev, (n.value, n.index), operator.getitem)
+
+
+def _slice(ev: Evaluator, n: x.Slice) -> Eval:
+    bounds = [x.Const(None) if bound is None else bound for bound in (n.start, n.end, n.step)]
+    return _strict(ev, (n.value, *bounds), lambda value, *parts: value[slice(*parts)])
+
+
+def _display(ev: Evaluator, n: x.Display) -> Eval:
+    make = {"tuple": tuple, "list": list, "set": set}[n.kind]
+    return _strict(ev, n.items, lambda *items: make(items), harmless=n.kind != "set")
+
+
+def _dict(ev: Evaluator, n: x.DictDisplay) -> Eval:
+    count = len(n.keys)
+    return _strict(ev, (*n.keys, *n.values), lambda *parts: dict(zip(parts[:count], parts[count:], strict=True)))
+
+
+def _method(ev: Evaluator, n: x.Method) -> Eval:
+    name = n.name
+    return _strict(ev, (n.value, *n.args), lambda value, *args: getattr(value, name)(*args))
+
+
+def _call(ev: Evaluator, n: x.Call) -> Eval:
+    if n.args and isinstance(n.args[0], x.Loop):
+        return _call_loop(ev, n, n.args[0])
+    names = [name for name, _ in n.keywords]
+    nodes = (*n.args, *(value for _, value in n.keywords))
+    count = len(n.args)
+    if n.engine:
+        return _call_engine(ev, n)
+    function = BUILTINS[n.name]
+    if n.name == "bool" and n.args:
+        return ev.truth(n.args[0])
+    return _strict(ev, nodes, lambda *parts: function(*parts[:count], **dict(zip(names, parts[count:], strict=True))))
+
+
+def _call_engine(ev: Evaluator, n: x.Call) -> Eval:
+    name = n.name
+    parts = [ev.value(node) for node in n.args]
+
+    def run(state: State) -> Result:
+        values = [part(state) for part in parts]
+        if any(type(value) is Unknown for value in values):
+            return hazard(state, *(value for value in values if type(value) is Unknown))
+        function: Function = state.inputs.functions[name]
+        return function(*values)
+
+    return run
+
+
+def _call_loop(ev: Evaluator, n: x.Call, loop: x.Loop) -> Eval:
+    source, name = ev.value(loop.source), loop.name
+    logical = n.name in ("any", "all")
+    item = ev.truth(loop.item) if logical else ev.value(loop.item)
+    conditions = [ev.truth(condition) for condition in loop.conditions]
+    rest = [ev.value(arg) for arg in n.args[1:]]
+    keywords = [(key, ev.value(value)) for key, value in n.keywords]
+    function = BUILTINS[n.name]
+
+    def run(state: State) -> Result:
+        values = source(state)
+        if type(values) is Unknown:
+            return hazard(state, values)
+        values = iter(values)
+        more = [part(state) for part in rest]
+        options = {key: part(state) for key, part in keywords}
+        outer = state.locals
+        state.locals = dict(outer)
+        try:
+            if logical:
+                return _logical(state, values, name, item, conditions, n.name == "any")
+            made = _made(state, values, name, item, conditions)
+        finally:
+            state.locals = outer
+        args = [made, *more]
+        needs = [needs_of(part) for part in (*args, *options.values()) if type(part) is Unknown]
+        return hazard(state, unknown(*needs)) if needs else function(*args, **options)
+
+    return run
+
+
+def _logical(
+    state: State, values: Iterable[Result], name: str, item: Eval, conditions: Sequence[Eval], decides: bool
+) -> Result:
+    needs: frozenset[str] = frozenset()
+    for value in values:
+        state.locals[name] = value
+        taken = _conditions(state, conditions, needs)
+        if taken is False:
+            continue
+        result = guarded(item, state, needs | needs_of(taken)) if needs or taken is not True else item(state)
+        if taken is True and result is decides:
+            return decides
+        if result is not (not decides):
+            needs |= needs_of(taken) | needs_of(result)
+    return Unknown(needs) if needs else not decides
+
+
+def _conditions(state: State, conditions: Sequence[Eval], needs: frozenset[str]) -> Result:
+    for condition in conditions:
+        result = guarded(condition, state, needs) if needs else condition(state)
+        if result is False:
+            return False
+        needs = needs | needs_of(result)
+    return Unknown(needs) if needs else True
+
+
+def _made(state: State, values: Iterable[Result], name: str, item: Eval, conditions: Sequence[Eval]) -> Result:
+    made: list[Result] = []
+    needs: frozenset[str] = frozenset()
+    for value in values:
+        state.locals[name] = value
+        taken = _conditions(state, conditions, needs)
+        if taken is False:
+            continue
+        made.append(guarded(item, state, needs | needs_of(taken)) if needs or taken is not True else item(state))
+        needs |= needs_of(taken) | (needs_of(made[-1]) if type(made[-1]) is Unknown else frozenset())
+    return Unknown(needs) if needs else made
+
+
+def _defined(ev: Evaluator, n: x.Defined, truth: bool = False) -> Eval:
+    name, params = n.name, ev.defines[n.name].params
+    args = [ev.value(arg) for arg in n.args]
+    run: list[Eval] = []
+
+    def call(state: State) -> Result:
+        if not run:
+            run.append(ev.define(name, truth))
+        outer = state.locals
+        state.locals = dict(zip(params, [arg(state) for arg in args], strict=True))
+        try:
+            return run[0](state)
+        finally:
+            state.locals = outer
+
+    return call
+
+
+_VALUES: dict[type[x.Expr], Callable[[Evaluator, Any], Eval]] = {
+    x.Const: _const, x.Local: _local, x.Setting: _setting, x.Own: _own, x.Raw: _raw, x.UserSet: _user_set,
+    x.Var: _var, x.Fact: _fact, x.Hardware: _hardware, x.Assume: _assume, x.Env: _env, x.EnvSet: _env_set,
+    x.Profile: _profile, x.Has: _has, x.InList: _in_list, x.Config: _config, x.Bool: _bool_value, x.Unary: _unary,
+    x.Binary: _binary, x.Compare: _compare, x.IfElse: _if_else, x.Index: _index, x.Slice: _slice,
+    x.Display: _display, x.DictDisplay: _dict, x.Method: _method, x.Call: _call, x.Defined: _defined,
+}  # fmt: skip
+_TRUTHS: dict[type[x.Expr], Callable[[Evaluator, Any], Eval]] = {
+    x.Bool: _bool_truth, x.IfElse: _if_else_truth, x.Defined: lambda ev, n: _defined(ev, n, truth=True),
+}  # fmt: skip

@@ -1,0 +1,133 @@
+"""What a condition is worth in a given state, and which of the names it reads made it so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from archcap.rules import expr as x
+from archcap.rules.describe import Condition, reference_of
+from archcap.rules.evaluate import State
+from archcap.rules.functions import RAISES
+from archcap.rules.interpret import Interpreter
+from archcap.rules.run import Inputs, Reference, Unknown, Value
+
+Values = Mapping[str, Value | Unknown]
+
+
+class Judge:
+    """Evaluates the conditions of one program; never raises for reasons of data."""
+
+    def __init__(self, interpreter: Interpreter, conditions: Sequence[Condition]) -> None:
+        self.interpreter, self.conditions = interpreter, conditions
+
+    def state(self, inputs: Inputs, settings: Values, vars: Values, facts: Values, env: Values) -> State:
+        """Return a state with the given values."""
+        state = self.interpreter.start(inputs)
+        state.settings.update(settings)
+        state.vars.update(vars)
+        state.facts.update(facts)
+        state.env.update(env)
+        return state
+
+    def evaluate(
+        self, index: int, inputs: Inputs, settings: Values, vars: Values, facts: Values,
+        env: Values | None = None, lets: Values | None = None,
+    ) -> Value | Unknown:  # fmt: skip
+        """Return the value of condition *index* in a state.
+
+        Args:
+            index: into `Program.expressions`.
+            inputs: what the run was given.
+            settings: values by setting; those left out are as given.
+            vars: values by variable; those left out are the defaults.
+            facts: values by fact.
+            env: values by environment variable; those left out are as given.
+            lets: values of local names; without them what they stand for is computed in the same state.
+        Returns:
+            The value; an `Unknown` where something is unknown, or the condition raises.
+        """
+        state = self.state(inputs, settings, vars, facts, env or {})
+        condition = self.conditions[index]
+        node = condition.closed
+        if lets:
+            state.locals = dict(lets)
+            node = condition.open
+        if node is None:
+            return Unknown(frozenset({"a local name"}))
+        return self._value(node, state)
+
+    def _value(self, node: x.Expr, state: State) -> Any:
+        try:
+            return self.interpreter.evaluator.value(node)(state)
+        except RAISES:
+            return Unknown(frozenset({"an exception of the engine"}))
+
+    def reasons(
+        self, index: int, inputs: Inputs, settings: Values, vars: Values, facts: Values, env: Values | None = None
+    ) -> tuple[Reference, ...]:  # fmt: skip
+        """Return the names whose values alone make condition *index* what it is in a state.
+
+        Of a conjunction that fails it is the first part that fails, of a disjunction that holds the first that holds;
+        of a choice, the test and the side taken. Where a part is unknown, everything it reads.
+        """
+        condition = self.conditions[index]
+        state = self.state(inputs, settings, vars, facts, env or {})
+        node = condition.open if condition.closed is None else condition.closed
+        return tuple(dict.fromkeys(self._reasons(node, state)))
+
+    def _reasons(self, node: x.Expr, state: State) -> Iterator[Reference]:
+        special = _REASONS.get(type(node))
+        if special is not None:
+            yield from special(self, node, state)
+            return
+        reference = reference_of(node)
+        if reference is not None:
+            yield reference
+        for child in x.children(node):
+            yield from self._reasons(child, state)
+
+    def _truth(self, node: x.Expr, state: State) -> Any:
+        value = self._value(node, state)
+        return value if isinstance(value, Unknown) else bool(value)
+
+    def bool_reasons(self, node: x.Bool, state: State) -> Iterator[Reference]:
+        """Yield what decides `and` / `or`."""
+        decides = node.op == "or"
+        for item in node.items:
+            if self._truth(item, state) is decides:
+                yield from self._reasons(item, state)
+                return
+        for item in node.items:
+            yield from self._reasons(item, state)
+
+    def choice_reasons(self, node: x.IfElse, state: State) -> Iterator[Reference]:
+        """Yield what decides `a if b else c`."""
+        yield from self._reasons(node.test, state)
+        test = self._truth(node.test, state)
+        if test is not False:
+            yield from self._reasons(node.yes, state)
+        if test is not True:
+            yield from self._reasons(node.no, state)
+
+    def define_reasons(self, node: x.Defined, state: State) -> Iterator[Reference]:
+        """Yield what decides a definition: the conditions passed over, the row taken."""
+        define = self.interpreter.evaluator.defines[node.name]
+        values = dict(zip(define.params, node.args, strict=True))
+        for row in define.rows:
+            test: Any = True
+            if row.when is not None:
+                when = x.replace_locals(row.when, values)
+                test = self._truth(when, state)
+                yield from self._reasons(when, state)
+            if test is not False:
+                yield from self._reasons(x.replace_locals(row.value, values), state)
+            if test is True:
+                return
+
+
+_REASONS: dict[type[x.Expr], Callable[[Judge, Any, State], Iterator[Reference]]] = {
+    x.Bool: Judge.bool_reasons,
+    x.IfElse: Judge.choice_reasons,
+    x.Defined: Judge.define_reasons,
+}
