@@ -1,12 +1,13 @@
 """Finds or makes the compiled rules of a release.
 
 A module below `archcap._built` is used when it says that it was generated from the same rules by the same generator;
-otherwise the rules are compiled in this process. Only the package's own folder is ever imported from. Knows no file but
-those modules.
+otherwise it is generated again, and where it cannot be kept the rules are compiled in this process. Only the package's
+own folder is ever imported from. Knows no file but those modules.
 """
 
 from __future__ import annotations
 
+import py_compile
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
@@ -19,11 +20,13 @@ from typing import TYPE_CHECKING
 from archcap import rules
 from archcap.rules.run import Function, Program
 from archcap.snapshot.canonical import node_digest
+from archcap.snapshot.files import write_atomically
 
 if TYPE_CHECKING:
     from archcap.snapshot.snapshot import Snapshot
 
 PACKAGE = "archcap._built"
+BUILT = Path(__file__).resolve().parent.parent / "_built"
 _STAMP = "COMPILED_FROM"
 _RULE_PARTS = ("settings", "names", "lists", "defines", "pipeline")
 
@@ -67,13 +70,30 @@ def program_of(snapshot: Snapshot, engine: str, release: str, functions: Mapping
     digest = rules_digest(snapshot, engine)
     key = (engine, release, digest)
     if key not in _programs:
-        module = _built_module(engine, release, digest)
+        module = _built_module(engine, release, digest) or _kept(snapshot, engine, release, functions, digest)
         _programs[key] = (
             rules.load_program(module, functions)
             if module is not None
             else rules.compile_release(snapshot.registry_of(engine), snapshot.vocabulary, release, functions)
         )
     return _programs[key]
+
+
+def _kept(
+    snapshot: Snapshot, engine: str, release: str, functions: Mapping[str, Function], digest: str
+) -> ModuleType | None:
+    """Generate the module where the snapshot's may be kept and return it; None when they may not or cannot."""
+    if snapshot.modules != BUILT:
+        return None
+    path = BUILT / f"{module_name(engine, release)}.py"
+    try:
+        write_atomically(path, source_of(snapshot, engine, release, functions).encode())
+        # Times of one second and sizes do not tell two generated modules apart: bytecode is bound to the source's hash.
+        py_compile.compile(str(path), doraise=True, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)
+    except OSError:
+        return None
+    invalidate_caches()
+    return _built_module(engine, release, digest)
 
 
 def _built_module(engine: str, release: str, digest: str) -> ModuleType | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TypeVar, cast
 
 from archcap.engines import support
@@ -37,9 +38,12 @@ class Snapshot:
 
     Attributes:
         digest: `sha256:…` over all parts.
+        modules: folder of the package `archcap._built` in which this snapshot's compiled rules may be kept, if any.
     """
 
-    def __init__(self, parts: Mapping[str, Callable[[], bytes]], leaves: Mapping[str, str], code: CodeOf) -> None:
+    def __init__(
+        self, parts: Mapping[str, Callable[[], bytes]], leaves: Mapping[str, str], code: CodeOf, modules: Path | None
+    ) -> None:
         self._parts = dict(parts)
         self._leaves = dict(leaves)
         self._digests = tree_digests(self._leaves)
@@ -49,14 +53,16 @@ class Snapshot:
         self._views: dict[tuple[str, str], ReleaseView] = {}
         self._engines: dict[str, EngineRegistry] = {}
         self.digest: str = self._digests[""]
+        self.modules = modules
 
     @classmethod
-    def open(cls, data: bytes, code: CodeOf = support) -> Snapshot:
+    def open(cls, data: bytes, code: CodeOf = support, modules: Path | None = None) -> Snapshot:
         """Open the snapshot in *data*; only its first line is read.
 
         Args:
             data: what `build` returned.
             code: gives an engine's code for a release; `archcap.engines.support` unless told otherwise.
+            modules: folder of the package `archcap._built`, when compiled rules may be kept there.
         Raises:
             ArchcapError: `no-snapshot`, `snapshot-schema` or `bad-snapshot`.
         """
@@ -67,7 +73,7 @@ class Snapshot:
             return lambda: bytes(view[start : start + length])
 
         parts = {path: reader(entry.start, entry.length) for path, entry in header.parts.items()}
-        return cls(parts, {path: entry.digest for path, entry in header.parts.items()}, code)
+        return cls(parts, {path: entry.digest for path, entry in header.parts.items()}, code, modules)
 
     def to_bytes(self) -> bytes:
         """Return the snapshot as a file's content."""
@@ -128,7 +134,8 @@ class Snapshot:
             pydantic.ValidationError: *value* is not the record that belongs there.
         """
         data = part_bytes(path, value if isinstance(value, Record) else checked_part(path, value))
-        made = Snapshot({**self._parts, path: lambda: data}, {**self._leaves, path: leaf_digest(data)}, self._code)
+        leaves = {**self._leaves, path: leaf_digest(data)}
+        made = Snapshot({**self._parts, path: lambda: data}, leaves, self._code, self.modules)
         made._bytes = {known: kept for known, kept in self._bytes.items() if known != path}
         made._records = {known: kept for known, kept in self._records.items() if known != path}
         return made

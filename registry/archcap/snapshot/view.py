@@ -158,6 +158,23 @@ class ReleaseView:
         always = frozenset(name for name, when in conditions.items() if when == "")
         return always, tuple(sorted((name, when) for name, when in conditions.items() if when))
 
+    def capability_set(self, capability: str) -> frozenset[str]:
+        """Return the architectures that have *capability* in this release, whatever the configuration and platform."""
+        return self._by_capability.get(capability, frozenset())
+
+    @cached_property
+    def _by_capability(self) -> dict[str, frozenset[str]]:
+        holders: dict[str, set[str]] = {}
+        for architecture in self.architectures:
+            for capability in self.capabilities_of(architecture)[0]:
+                holders.setdefault(capability, set()).add(architecture)
+        return {capability: frozenset(names) for capability, names in holders.items()}
+
+    def conditional_set(self, capability: str) -> dict[str, str]:
+        """Return the architectures that have *capability* under a condition, each with it."""
+        pairs = ((name, dict(self.capabilities_of(name)[1]).get(capability)) for name in self.architectures)
+        return {name: when for name, when in pairs if when is not None}
+
     def raw_support(self, architecture: str) -> dict[str, list[JsonObject]]:
         """Return the raw support entries that hold in this release, by capability."""
         support = section(self._raw_architectures[architecture], "support")
