@@ -14,12 +14,12 @@ from archcap.model.architectures import Architecture, NameList
 from archcap.model.base import Json, JsonObject
 from archcap.model.engine import Engine, Names, Setting, SettingSpan
 from archcap.model.vocabulary import Capability
-from archcap.rules.run import Program
 from archcap.snapshot.lazy import LazyMapping, lazy_records, record
 from archcap.snapshot.support import conditions_of, has_at
 from archcap.snapshot.timeline import Timeline
 
 if TYPE_CHECKING:
+    from archcap.rules.run import Program
     from archcap.snapshot.snapshot import Snapshot
 
 CodeOf: TypeAlias = Callable[[str, str], EngineSupport]
