@@ -34,8 +34,18 @@ class Chain:
         """Add what made statement *index* run at the point *before* of the trace."""
         info = self.program.statements[index]
         state = state_before(self.run, self.inputs, before)
-        for reference in (*self._guarding(info, state), *info.reads):
+        references = (*self._guarding(info, state), *info.reads)
+        already = len(self.found)
+        for reference in references:
             self._of(reference, state, before, depth)
+        if depth and len(self.found) == already:
+            self._defaults(references, state, depth)
+
+    def _defaults(self, references: Iterable[Reference], state: State, depth: int) -> None:
+        """Add settings nobody touched, where nothing else explains the statement."""
+        for kind, name in references:
+            if kind == "setting" and name.split(".", 1)[0] not in self.inputs.user:
+                self._add(wording.setting_at_default(name, value_of(state, kind, name)), "default", None, depth)
 
     def _guarding(self, info: StatementInfo, state: State) -> Iterator[Reference]:
         for guard in reversed(info.guards):

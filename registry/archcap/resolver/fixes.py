@@ -80,7 +80,11 @@ def fixes_of(outcome: Outcome, snapshot: SnapshotView) -> tuple[Fix, ...]:
     for tried in partial:
         search.single(tried.outcome, tried.changes)
     here = [_fix(outcome, tried, None) for tried in search.found]
-    return _shown([*here, *later])
+    return _shown([*here, *(fix for fix in later if not any(_within(done, fix) for done in here))])
+
+
+def _within(small: Fix, large: Fix) -> bool:
+    return small.changes.items() <= large.changes.items()
 
 
 def _later_releases(outcome: Outcome, snapshot: SnapshotView, search: _Search) -> Iterator[Fix]:

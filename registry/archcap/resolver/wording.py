@@ -38,6 +38,11 @@ def setting_is(name: str, value: Json | Unknown) -> str:
     return f"{name} is {value_text(value)}"
 
 
+def setting_at_default(name: str, value: Json | Unknown) -> str:
+    """Return "overlap is false, as it is by default"."""
+    return f"{name} is {value_text(value)}, as it is by default"
+
+
 def setting_stayed(name: str, value: Json | Unknown) -> str:
     """Return "mamba_radix_cache_strategy stayed auto"."""
     return f"{name} stayed {value_text(value)}"
