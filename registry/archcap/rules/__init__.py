@@ -4,6 +4,6 @@ Knows no engine and reads no file; `docs/rules.md` is its reference.
 """
 
 from archcap.rules.condition import condition
-from archcap.rules.program import compile_release
+from archcap.rules.program import compile_release, load_program, source_of_release
 
-__all__ = ["compile_release", "condition"]
+__all__ = ["compile_release", "condition", "load_program", "source_of_release"]

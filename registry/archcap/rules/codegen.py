@@ -5,6 +5,7 @@ Takes the rules as `ir.py` has them and yields text with, per line, the statemen
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from archcap.rules import expr as x
@@ -23,12 +24,10 @@ class Generated:
     Attributes:
         text: the module.
         lines: (first line, statement) in line order; a line belongs to the last entry at or before it.
-        functions: engine functions it calls.
     """
 
     text: str
     lines: list[tuple[int, int]] = field(default_factory=list)
-    functions: tuple[str, ...] = ()
 
 
 def generate(ir: ReleaseIR) -> Generated:
@@ -109,24 +108,49 @@ class _Module:
             "",
             "globals().update(BUILTINS)",
             f"ENGINE, RELEASE = {ir.engine!r}, {ir.release!r}",
+            f"FUNCTIONS = {engine_functions(ir)!r}",
+            f"SETTINGS = frozenset({settings_used(ir)!r})",
+            f"VARS = {_literals(ir.vars)}",
+            f"ENV = {_literals(ir.env)}",
             "",
             *self.constants,
         ]
         stages = {step.name: step.stage for step in ir.steps}
         tail = ["", "", "PIPELINE = ("]
         tail += [f"{_INDENT}(step_{name}, {stages[name]!r})," for name in ir.pipeline]
-        tail.append(")")
+        tail += [")", "PIPELINE_FILE = (lambda: 0).__code__.co_filename"]
         lines = [(len(head) + offset + 1, statement) for offset, statement in self.marks]
-        return Generated("\n".join([*head, *self.body, *tail]) + "\n", lines, engine_functions(ir))
+        return Generated("\n".join([*head, *self.body, *tail]) + "\n", lines)
 
 
 def engine_functions(ir: ReleaseIR) -> tuple[str, ...]:
     """Return the engine functions the rules call, sorted."""
-    nodes = [node for step in ir.steps for stmt in statements(step.body) for node in expressions(stmt)]
+    return tuple(sorted({node.name for node in _nodes(ir) if isinstance(node, x.Call) and node.engine}))
+
+
+def settings_used(ir: ReleaseIR) -> tuple[str, ...]:
+    """Return the settings the rules read or write a leaf of, sorted."""
+    read = {node.path[0] for node in _nodes(ir) if isinstance(node, x.Setting | x.Raw)}
+    for step in ir.steps:
+        for stmt in statements(step.body):
+            read |= {w.path[0] for w in stmt.writes if w.kind == "default" or (w.kind == "set" and len(w.path) > 1)}
+    return tuple(sorted(read))
+
+
+def _nodes(ir: ReleaseIR) -> Iterator[x.Expr]:
+    for step in ir.steps:
+        for stmt in statements(step.body):
+            for node in expressions(stmt):
+                yield from x.walk(node)
     for define in ir.defines:
-        nodes += [node for row in define.rows for node in (row.when, row.value) if node is not None]
-    calls = {part.name for node in nodes for part in x.walk(node) if isinstance(part, x.Call) and part.engine}
-    return tuple(sorted(calls))
+        for row in define.rows:
+            for part in (row.when, row.value):
+                if part is not None:
+                    yield from x.walk(part)
+
+
+def _literals(values: tuple[tuple[str, x.Expr], ...]) -> str:
+    return "{" + ", ".join(f"{name!r}: {Emitter().text(node)}" for name, node in values) + "}"
 
 
 class _StepWriter:

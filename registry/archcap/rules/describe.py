@@ -13,6 +13,7 @@ from archcap.model.registry import EngineRegistry
 from archcap.model.releases import version
 from archcap.model.rules import Source, Statement, Step
 from archcap.rules import expr as x
+from archcap.rules.conditions import Condition
 from archcap.rules.ir import DefineIR, StageName, StepIR, Stmt, Write
 from archcap.rules.lower import message_of
 from archcap.rules.release import Lowered
@@ -24,15 +25,6 @@ _SEVERITIES = {"unsafe": "unsafe", "silent": "silent", "warn": "warning", "info"
 _WRITTEN: dict[str, NameKind] = {
     "set": "setting", "default": "setting", "var": "var", "fact": "fact", "env": "env", "env_if_unset": "env",
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """An expression of a guard: as written, and with local names replaced by what they stand for (None: too large)."""
-
-    text: str
-    open: x.Expr
-    closed: x.Expr | None
 
 
 @dataclass(slots=True)

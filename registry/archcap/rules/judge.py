@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from archcap.rules import expr as x
-from archcap.rules.describe import Condition, reference_of
+from archcap.rules.conditions import Condition
+from archcap.rules.describe import reference_of
 from archcap.rules.evaluate import State
 from archcap.rules.functions import RAISES
 from archcap.rules.interpret import Interpreter
-from archcap.rules.run import Inputs, Reference, Unknown, Value
+from archcap.rules.run import Function, Inputs, Reference, Unknown, Value
 
 Values = Mapping[str, Value | Unknown]
 
@@ -18,12 +20,14 @@ Values = Mapping[str, Value | Unknown]
 class Judge:
     """Evaluates the conditions of one program; never raises for reasons of data."""
 
-    def __init__(self, interpreter: Interpreter, conditions: Sequence[Condition]) -> None:
-        self.interpreter, self.conditions = interpreter, conditions
+    def __init__(
+        self, interpreter: Interpreter, conditions: Sequence[Condition], functions: Mapping[str, Function]
+    ) -> None:
+        self.interpreter, self.conditions, self.functions = interpreter, conditions, functions
 
     def state(self, inputs: Inputs, settings: Values, vars: Values, facts: Values, env: Values) -> State:
         """Return a state with the given values."""
-        state = self.interpreter.start(inputs)
+        state = self.interpreter.start(inputs if inputs.functions else replace(inputs, functions=self.functions))
         state.settings.update(settings)
         state.vars.update(vars)
         state.facts.update(facts)
