@@ -90,8 +90,8 @@ class Probe(Record):
     """The named function (module path, class if any, and name) compares the architecture with this name."""
     branch: BranchProbe | None = None
     """The architecture is named in the guard of a branch that makes this call."""
-    call: CallProbe | None = None
-    """The class makes this call, whatever the value of the arguments."""
+    call: CallProbe | tuple[CallProbe, ...] | None = None
+    """The class makes this call (or one of these), whatever the value of the arguments."""
     reads: str | None = None
     """`method.name`: the method reads the name, as attribute, variable or string."""
     registered: RegisteredProbe | None = None
