@@ -147,7 +147,8 @@ def _assumptions(given: Mapping[str, Json], view: ReleaseView, hw: Mapping[str, 
         if name not in declared:
             raise unknown("assumption", name, declared)
     platform = hw.get("platform")
-    values = {name: _assumed(one, platform) for name, one in declared.items()}
+    known = ((name, one) for name, one in declared.items() if platform is not None or not one.platforms)
+    values = {name: _assumed(one, platform) for name, one in known}
     values.update(given)
     return values
 

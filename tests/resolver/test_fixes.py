@@ -1,0 +1,66 @@
+"""Fixes start when tried again, are minimal, and say what they give up."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from archcap.model.base import Json
+from archcap.resolver import resolve
+from tests.resolver.toy import answer, ask, snapshot
+
+_LAUNCHES = st.fixed_dictionaries(
+    {},
+    optional={
+        "shard_size": st.sampled_from([1, 2, 4]),
+        "page_size": st.sampled_from([1, 8]),
+        "cache_mode": st.sampled_from(["auto", "buffered", "flat"]),
+        "disable_cache": st.booleans(),
+        "overlap": st.booleans(),
+        "pp_size": st.sampled_from([1, 2, 8]),
+        "tp_size": st.sampled_from([0, 1, 8]),
+        "attention": st.sampled_from(["fast", "plain", "wide"]),
+        "draft_method": st.sampled_from(["echo", "tree"]),
+        "draft_depth": st.integers(0, 4),
+    },
+)
+
+
+def test_taking_back_the_users_value_is_a_fix_and_says_what_it_gives_up() -> None:
+    fixes = answer(settings={"shard_size": 2}, fixes=True).fixes or ()
+    first = fixes[0]
+    assert (first.changes, first.verdict, first.gives_up) == ({"shard_size": 1}, "ok", "sharded decode context")
+
+
+def test_a_setting_the_user_never_gave_and_that_is_fine_is_in_no_fix() -> None:
+    fixes = answer(settings={"page_size": 8}, fixes=True).fixes or ()
+    assert all("shard_size" not in fix.changes for fix in fixes)
+
+
+def test_a_later_release_is_offered_with_what_is_still_to_change() -> None:
+    fixes = answer("0.9", settings={"pp_size": 2}, fixes=True).fixes or ()
+    assert ({}, "0.10") in [(fix.changes, fix.release) for fix in fixes]
+
+
+def test_no_fix_is_said_in_words() -> None:
+    got = answer("0.11", config={"architectures": ["Nothing"]}, fixes=True)
+    assert got.fixes == ()
+    assert any("No change" in note for note in got.notes)
+
+
+def test_fixes_are_absent_unless_asked_for() -> None:
+    assert answer(settings={"shard_size": 2}).fixes is None
+
+
+@given(_LAUNCHES, st.sampled_from(["0.9", "0.10", "0.11"]))
+@settings(max_examples=150, deadline=None)
+def test_every_fix_starts_when_resolved_again_and_contains_no_smaller_one(asked: dict[str, Json], release: str) -> None:
+    got = resolve(ask(release, settings=asked, fixes=True), snapshot())
+    for fix in got.fixes or ():
+        changed = {**asked, **fix.changes}
+        changed = {name: value for name, value in changed.items() if value is not None}
+        again = resolve(ask(fix.release or release, settings=changed), snapshot())
+        assert again.verdict == fix.verdict
+        smaller = [other for other in got.fixes or () if other is not fix and other.release in (None, fix.release)]
+        assert not any(other.changes.items() <= fix.changes.items() for other in smaller)
+    assert got.verdict in ("refused", "unsafe") or not got.fixes
