@@ -13,7 +13,7 @@ from typing import Protocol, cast
 
 from archcap.errors import RequestError
 from archcap.model.base import Json, JsonObject
-from archcap.model.engine import LooseFlag, SettingSpan
+from archcap.model.engine import LooseFlag, Setting, SettingSpan
 
 Function = Callable[..., Json]
 ReadFlagsFile = Callable[[str], JsonObject]
@@ -30,11 +30,13 @@ class Options:
         release: the release, for messages and for what changed over time.
         spans: the settings, each with its spellings.
         loose: flags of no setting, by spelling.
+        settings: the settings of every release, to tell when a flag came or went.
     """
 
     release: str
     spans: Mapping[str, SettingSpan]
     loose: Mapping[str, LooseFlag] = field(default_factory=dict)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

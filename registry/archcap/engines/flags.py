@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import NoReturn
 
 from archcap.engines import Launch, Options
@@ -38,7 +39,7 @@ def parse_flags(words: Sequence[str], options: Options, engine: str) -> Launch:
             `asks-for-help`.
     """
     where = f"{engine} {options.release}"
-    parser = _parser(options, where)
+    parser = _parser(_Taken(options.spans, options.loose), where)
     namespace = argparse.Namespace(settings={}, notes=[])
     try:
         _, extras = parser.parse_known_args(list(words), namespace)
@@ -176,7 +177,23 @@ class _Help(argparse.Action):
         raise RequestError("asks-for-help", "the launch command asks the engine for help", "drop --help from it")
 
 
-def _parser(options: Options, where: str) -> _Parser:
+class _Taken:
+    """What a parser is made from; equal when the settings are the very same ones, so that a parser is made once."""
+
+    __slots__ = ("loose", "spans")
+
+    def __init__(self, spans: Mapping[str, SettingSpan], loose: Mapping[str, LooseFlag]) -> None:
+        self.spans, self.loose = spans, loose
+
+    def __hash__(self) -> int:
+        return id(self.spans)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Taken) and self.spans is other.spans and self.loose == other.loose
+
+
+@lru_cache(maxsize=32)
+def _parser(options: _Taken, where: str) -> _Parser:
     parser = _Parser(add_help=False, argument_default=argparse.SUPPRESS, exit_on_error=False)
     parser.add_argument("-h", "--help", action=_Help, nargs=0)
     for name, span in options.spans.items():
@@ -307,8 +324,18 @@ def _unread(extras: Sequence[str], options: Options, where: str) -> RequestError
     name = flag.split("=", 1)[0]
     known = [each.name for span in options.spans.values() for each in map(_as_flag(span), span.flags)]
     near = nearest_names(name, [*known, *options.loose])
-    hint = f"did you mean {' or '.join(near[:2])}?" if near else "check the release: flags come and go"
+    hint = _elsewhere(name, options) or (f"did you mean {' or '.join(near[:2])}?" if near else "no flag is near it")
     return RequestError("unknown-flag", f"{where} has no flag {name}", hint)
+
+
+def _elsewhere(name: str, options: Options) -> str | None:
+    """Return in which releases a flag is known that this one has not."""
+    for setting in options.settings.values():
+        for span in setting.spans:
+            if name in (flag if isinstance(flag, str) else flag.name for flag in span.flags):
+                since = f"from {span.added}" if span.added else "in the oldest releases"
+                return f"it is there {since}" + (f" until before {span.removed}" if span.removed else "")
+    return None
 
 
 # Writing --------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ _OPERATORS = ";&|<>()\n"
 _ASSIGNMENT = re.compile(r"^(?:--env=|-e)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$", re.DOTALL)
 _PLACEHOLDER = re.compile(r"(?<![^\s=])<([A-Za-z][\w ./-]*)>(?!\S)")
 _COMMENT = re.compile(r"(?m)^\s*#.*$|\s#\s.*$")
+_DESCRIPTOR = re.compile(r"(?<!\S)[0-9](?=[<>])")
 _LONGEST = 200_000
 
 Finder = Callable[[Sequence[str]], int | None]
@@ -59,6 +60,7 @@ def _commands(text: str) -> list[list[str]]:
         raise RequestError("bad-command", f"the launch command has {len(text)} characters", "paste the command alone")
     text = re.sub(r"\\\r?\n", " ", text.replace("\r\n", "\n"))
     text = _PLACEHOLDER.sub(lambda match: f"'<{match.group(1)}>'", _COMMENT.sub("", text))
+    text = _DESCRIPTOR.sub("", text)
     lexer = shlex.shlex(text, posix=True, punctuation_chars=_OPERATORS)
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     try:
@@ -74,21 +76,14 @@ def _without_operators(tokens: Sequence[str]) -> list[list[str]]:
     skip = False
     for token in tokens:
         if set(token) <= set(_OPERATORS) and token:
-            skip = token[0] in "<>" or token in {"&>", ">&"}
-            if skip:
-                _drop_descriptor(commands[-1])
-            else:
+            skip = "<" in token or ">" in token
+            if not skip:
                 commands.append([])
         elif skip:
             skip = False
         else:
             commands[-1].append(token)
     return [command for command in commands if command]
-
-
-def _drop_descriptor(command: list[str]) -> None:
-    if command and command[-1] in {"0", "1", "2"}:
-        command.pop()
 
 
 def _exported(command: Sequence[str]) -> Sequence[str]:
