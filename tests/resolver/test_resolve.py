@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from archcap.errors import RequestError
+from archcap.model.base import JsonObject
 from tests.resolver.toy import RIVER, answer, snapshot
 
 
@@ -26,14 +27,18 @@ from tests.resolver.toy import RIVER, answer, snapshot
         ("0.10", {"draft_method": "tree"}, "refused"),
     ],
 )
-def test_a_launch_gets_the_verdict_its_rules_give(release: str, settings: dict[str, object], verdict: str) -> None:
+def test_a_launch_gets_the_verdict_its_rules_give(release: str, settings: JsonObject, verdict: str) -> None:
     assert answer(release, settings=settings).verdict == verdict
 
 
 def test_settings_say_who_decided_them() -> None:
     got = answer(settings={"shard_size": 1, "page_size": 8}).settings
     assert (got["shard_size"].value, got["shard_size"].origin, got["shard_size"].rule) == (1, "user", None)
-    assert (got["attention"].value, got["attention"].origin, got["attention"].rule) == ("fast", "rule", "platform_defaults.1")
+    assert (got["attention"].value, got["attention"].origin, got["attention"].rule) == (
+        "fast",
+        "rule",
+        "platform_defaults.1",
+    )
     assert "tp_size" not in got, "neither given nor written"
 
 
@@ -64,7 +69,7 @@ def test_causes_lead_from_the_refusal_to_what_the_user_gave() -> None:
 
 
 def test_a_missing_capability_is_named_with_the_release_that_has_it() -> None:
-    config = {**RIVER, "architectures": ["RiverTextForCausalLM"]}
+    config: JsonObject = {**RIVER, "architectures": ["RiverTextForCausalLM"]}
     finding = answer(config=config, settings={"shard_size": 2, "overlap": True}).findings[-1]
     words = " / ".join(cause.text for cause in finding.causes)
     assert "RiverTextForCausalLM is not registered for" in words
@@ -93,8 +98,15 @@ def test_a_structured_setting_keeps_the_origin_of_each_leaf() -> None:
     assert got.leaves == {"prefill.backend": "graph.1"}
 
 
-@pytest.mark.parametrize(("asked", "used", "match"), [("0.10", "0.10", "exact"), ("0.10.1", "0.10.post1", "nearest"),
-                                                      ("99", "0.11", "nearest"), ("0.1", "0.9", "nearest")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("asked", "used", "match"),
+    [
+        ("0.10", "0.10", "exact"),
+        ("0.10.1", "0.10.post1", "nearest"),
+        ("99", "0.11", "nearest"),
+        ("0.1", "0.9", "nearest"),
+    ],
+)
 def test_an_unknown_release_is_answered_by_the_nearest_and_says_so(asked: str, used: str, match: str) -> None:
     got = answer(asked)
     assert (got.release, got.release_match) == (used, match)
@@ -135,7 +147,9 @@ def test_without_hardware_what_is_needed_is_said() -> None:
 
 def test_a_user_value_replaced_without_a_log_line_is_a_silent_finding() -> None:
     got = answer(settings={"attention": "wide"})
-    assert [(f.severity, f.rule) for f in got.findings if f.severity == "silent"] == [("silent", "platform.wide-needs-newest")]
+    assert [(f.severity, f.rule) for f in got.findings if f.severity == "silent"] == [
+        ("silent", "platform.wide-needs-newest")
+    ]
     assert got.verdict == "adjusted"
     assert "attention wide is replaced by fast" in got.findings[0].message
 
@@ -162,7 +176,7 @@ def test_a_respelled_value_is_no_adjustment() -> None:
         ({"env": {"TOY_FORCE_PLAIN": "perhaps"}}, "wrong-type"),
     ],
 )
-def test_misuse_is_an_error_with_a_stable_code(parts: dict[str, object], code: str) -> None:
+def test_misuse_is_an_error_with_a_stable_code(parts: JsonObject, code: str) -> None:
     with pytest.raises(RequestError) as error:
         answer(**parts)  # type: ignore[arg-type]
     assert error.value.code == code

@@ -88,7 +88,7 @@ def _within(small: Fix, large: Fix) -> bool:
 
 
 def _later_releases(outcome: Outcome, snapshot: SnapshotView, search: _Search) -> Iterator[Fix]:
-    """Yield the launch unchanged on the first later release that starts, else its one-change fixes on the first that has any."""
+    """Yield what starts on the first later release where anything does: the launch unchanged, else with one change."""
     request = outcome.subject.request
     at = version(outcome.subject.view.release)
     for release in snapshot.releases(request.engine):
@@ -190,7 +190,7 @@ def _smaller(asked: int, default: Json) -> list[Json]:
 
 
 def policy(setting: Setting, span: SettingSpan) -> str:
-    """Return how a fix may change a setting: the registry's word, else `free` for a choice the engine would make itself."""
+    """Return how a fix may change a setting: as the registry says, else `free` where the engine would choose itself."""
     if setting.fix is not None:
         return setting.fix
     return "free" if span.sentinel is not None and span.choices else "reduce"
@@ -226,8 +226,7 @@ def _key(value: Json | Unknown) -> str:
 def _fix(start: Outcome, tried: _Try, release: str | None) -> Fix:
     changes = dict(tried.changes)
     lost = wording.gives_up(start.subject.view, changes, start.subject.settings)
-    verdict = "ok" if tried.outcome.verdict == "ok" else "adjusted"
-    return Fix(changes, release, verdict, lost)
+    return Fix(changes, release, "ok" if tried.outcome.verdict == "ok" else "adjusted", lost)
 
 
 def _shown(fixes: Iterable[Fix]) -> tuple[Fix, ...]:

@@ -36,21 +36,57 @@ class EngineCode(Protocol):
 class ReleaseView(Protocol):
     """One release of one engine."""
 
-    engine: Engine
-    release: str
-    settings: Mapping[str, Setting]
-    spans: Mapping[str, SettingSpan]
-    defaults: Mapping[str, Json]
-    names: Names
-    architectures: Mapping[str, Architecture]
-    """Those the release has."""
-    all_architectures: Mapping[str, Architecture]
-    """Those any release has."""
-    lists: Mapping[str, frozenset[str]]
-    name_lists: Mapping[str, NameList]
-    capabilities: Mapping[str, Capability]
-    program: Program
-    code: EngineCode
+    @property
+    def engine(self) -> Engine:
+        """What `engine.yaml` says."""
+
+    @property
+    def release(self) -> str:
+        """Its version."""
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        """Settings any release has."""
+
+    @property
+    def spans(self) -> Mapping[str, SettingSpan]:
+        """Settings of this release."""
+
+    @property
+    def defaults(self) -> Mapping[str, Json]:
+        """The engine's raw default of every setting."""
+
+    @property
+    def names(self) -> Names:
+        """The typed names rules may read."""
+
+    @property
+    def architectures(self) -> Mapping[str, Architecture]:
+        """Those the release has."""
+
+    @property
+    def all_architectures(self) -> Mapping[str, Architecture]:
+        """Those any release has."""
+
+    @property
+    def lists(self) -> Mapping[str, frozenset[str]]:
+        """The names each list holds in this release."""
+
+    @property
+    def name_lists(self) -> Mapping[str, NameList]:
+        """The lists over all releases."""
+
+    @property
+    def capabilities(self) -> Mapping[str, Capability]:
+        """The vocabulary."""
+
+    @property
+    def program(self) -> Program:
+        """The rules, ready to run."""
+
+    @property
+    def code(self) -> EngineCode:
+        """What the engine needs in code."""
 
     def capabilities_of(self, architecture: str) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
         """Return the capabilities it has in this release, and the conditional ones with their conditions."""

@@ -1,4 +1,7 @@
-"""One run and what it amounts to: the verdict and what stands in the way. Cheap enough to try hundreds of variations."""
+"""One run and what it amounts to: the verdict and what stands in the way.
+
+Cheap enough to try hundreds of variations.
+"""
 
 from __future__ import annotations
 

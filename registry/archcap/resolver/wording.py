@@ -117,7 +117,7 @@ def not_a_choice(name: str, value: Json, choices: Sequence[str | int]) -> str:
 
 
 def unknown_architecture(view: ReleaseView, name: str, elsewhere: Architecture | None, near: Sequence[str]) -> str:
-    """Return the message for an architecture the release does not have: other releases that do, or the nearest names."""
+    """Return the message for an architecture the release lacks: a release that has it, or the nearest names."""
     lead = f"{view.engine.title} {view.release} has no architecture {name}"
     if elsewhere is not None:
         first, last = elsewhere.releases[0].added, elsewhere.releases[-1].removed
