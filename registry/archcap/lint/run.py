@@ -1,0 +1,120 @@
+"""Walks loaded data once and shows every subject to the checks of its scope. Knows no single check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from archcap.errors import Problem
+from archcap.lint.check import (
+    ArchitectureSubject,
+    BlockSubject,
+    Check,
+    EngineContext,
+    FileSubject,
+    Flaw,
+    ListSubject,
+    Placed,
+    Scanned,
+    SettingSubject,
+    StatementSubject,
+    StepSubject,
+)
+from archcap.lint.checks import CHECKS
+from archcap.load import Loaded
+from archcap.load.parts import RegistryParts
+from archcap.load.records import place
+from archcap.load.strict_yaml import DataPath, Document
+from archcap.load.words import Wording
+from archcap.model.rules import Statement, Step
+
+S = TypeVar("S")
+
+
+def lint(loaded: Loaded, scanned: Scanned | None = None) -> tuple[Problem, ...]:
+    """Return what the checks find, by file and line.
+
+    Data that does not load is checked as far as it does; what is wrong with its form is in `loaded.problems`.
+
+    Args:
+        loaded: from `archcap.load.check_registry`.
+        scanned: what the scanner found; without it, facts that people wrote are not compared with it.
+    """
+    found = list(_files(loaded.parts))
+    for name, engine in loaded.parts.engines.items():
+        context = EngineContext(engine, (scanned or {}).get(name, {}))
+        found += _engine(context)
+    return tuple(sorted(dict.fromkeys(found), key=lambda problem: (problem.file, problem.line or 0)))
+
+
+def _engine(context: EngineContext) -> Iterator[Problem]:
+    engine = context.parts
+    yield from _wide(CHECKS.engine, context)
+    for family in engine.families:
+        for name, architecture in family.record.architectures.items():
+            subject = ArchitectureSubject(context, name, architecture)
+            yield from _ask(CHECKS.architecture, subject, family.document, ("architectures", name))
+    for lists in engine.lists:
+        for name, names in lists.record.lists.items():
+            yield from _ask(CHECKS.list, ListSubject(context, name, names), lists.document, ("lists", name))
+    for settings in engine.settings:
+        for name, setting in settings.record.settings.items():
+            subject_of = SettingSubject(context, name, setting)
+            yield from _ask(CHECKS.setting, subject_of, settings.document, ("settings", name))
+    for rules in engine.rules:
+        for name, step in rules.record.steps.items():
+            yield from _step(context, name, step, rules.document)
+
+
+def _step(context: EngineContext, name: str, step: Step, document: Document) -> Iterator[Problem]:
+    path: DataPath = ("steps", name)
+    yield from _ask(CHECKS.step, StepSubject(context, name, step), document, path)
+    yield from _block(context, step, step.do, document, (*path, "do"), ())
+
+
+def _block(
+    context: EngineContext,
+    step: Step,
+    block: Sequence[Statement],
+    document: Document,
+    path: DataPath,
+    around: tuple[Statement, ...],
+) -> Iterator[Problem]:
+    yield from _ask(CHECKS.block, BlockSubject(tuple(block), path[-1] == "first"), document, path)
+    for index, statement in enumerate(block):
+        here = (*path, index)
+        yield from _ask(CHECKS.statement, StatementSubject(context, step, statement, around), document, here)
+        for key, inner in (("do", statement.do), ("first", statement.first), ("else", statement.otherwise)):
+            if inner is not None:
+                yield from _block(context, step, inner, document, (*here, key), (*around, statement))
+
+
+def _files(parts: RegistryParts) -> Iterator[Problem]:
+    groups = [parts.documents, *(engine.documents for engine in parts.engines.values())]
+    for group in groups:
+        for kind, documents in group.items():
+            for document in documents:
+                if document.readable:
+                    yield from _ask(CHECKS.file, FileSubject(document, kind, document.value), document, ())
+
+
+def _ask(
+    checks: Iterable[Check[S, Flaw]], subject: S, document: Document, path: DataPath
+) -> Iterator[Problem]:
+    for check in checks:
+        for flaw in check.find(subject):
+            yield _problem(check, document, path, flaw)
+
+
+def _wide(checks: Iterable[Check[S, Placed]], subject: S) -> Iterator[Problem]:
+    for check in checks:
+        for placed in check.find(subject):
+            yield _problem(check, placed.document, (), placed.flaw)
+
+
+def _problem(check: Check[S, Flaw] | Check[S, Placed], document: Document, path: DataPath, flaw: Flaw) -> Problem:
+    hint = flaw.hint if flaw.hint is not None or flaw.suggestion is not None else check.tip
+    wording = Wording((*path, *flaw.path), flaw.message, suggestion=flaw.suggestion, hint=hint)
+    return replace(place(document, wording), severity=check.severity, check=check.id)
+
