@@ -29,11 +29,18 @@ class Chain:
     program: Program
     found: list[Cause] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
+    states: dict[int, State] = field(default_factory=dict)
+
+    def _state(self, before: int) -> State:
+        """Return the values in force before an event; made once."""
+        if before not in self.states:
+            self.states[before] = state_before(self.run, self.inputs, before)
+        return self.states[before]
 
     def of_statement(self, index: int, before: int, depth: int = 0) -> None:
         """Add what made statement *index* run at the point *before* of the trace."""
         info = self.program.statements[index]
-        state = state_before(self.run, self.inputs, before)
+        state = self._state(before)
         references = (*self._guarding(info, state), *info.reads)
         already = len(self.found)
         for reference in references:
@@ -126,8 +133,8 @@ class Chain:
         for index in info.returns_before:
             if index in left and self.program.statements[index].guards:
                 at = left[index]
-                return self.program.statements[index].guards[-1], state_before(self.run, self.inputs, at), at
-        state = state_before(self.run, self.inputs, before)
+                return self.program.statements[index].guards[-1], self._state(at), at
+        state = self._state(before)
         for guard in info.guards:
             value = self.program.evaluate(guard.expr, self.inputs, state.settings, state.vars, state.facts, state.env)
             if not isinstance(value, Unknown) and bool(value) != guard.wanted:

@@ -62,6 +62,8 @@ def _release(request: Request, snapshot: SnapshotView) -> tuple[ReleaseView, boo
     if request.engine not in snapshot.engine_names:
         raise unknown("engine", request.engine, snapshot.engine_names)
     known = snapshot.releases(request.engine)
+    if request.release in known:
+        return snapshot.release(request.engine, request.release), True
     try:
         at = nearest(request.release, known)
     except ValueError as error:

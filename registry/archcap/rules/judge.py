@@ -24,9 +24,23 @@ class Judge:
         self, interpreter: Interpreter, conditions: Sequence[Condition], functions: Mapping[str, Function]
     ) -> None:
         self.interpreter, self.conditions, self.functions = interpreter, conditions, functions
+        self._plain: dict[x.Expr, tuple[Reference | x.Expr, ...]] = {}
+        self._rows: dict[x.Defined, tuple[tuple[x.Expr | None, x.Expr], ...]] = {}
+        self._last: tuple[Values, Inputs, State] | None = None
 
     def state(self, inputs: Inputs, settings: Values, vars: Values, facts: Values, env: Values) -> State:
-        """Return a state with the given values."""
+        """Return a state with the given values, which the caller must not change afterwards.
+
+        Chains of causes ask many times for the same one, so the last is kept.
+        """
+        last = self._last
+        if last is not None and last[0] is settings and last[1] is inputs:
+            return last[2]
+        state = self._made(inputs, settings, vars, facts, env)
+        self._last = (settings, inputs, state)
+        return state
+
+    def _made(self, inputs: Inputs, settings: Values, vars: Values, facts: Values, env: Values) -> State:
         state = self.interpreter.start(inputs if inputs.functions else replace(inputs, functions=self.functions))
         state.settings.update(settings)
         state.vars.update(vars)
@@ -85,11 +99,22 @@ class Judge:
         if special is not None:
             yield from special(self, node, state)
             return
+        plain = self._plain.get(node)
+        if plain is None:
+            plain = self._plain[node] = self._plain_reasons(node)
+        for part in plain:
+            if isinstance(part, Reference):
+                yield part
+            else:
+                yield from self._reasons(part, state)
+
+    def _plain_reasons(self, node: x.Expr) -> tuple[Reference | x.Expr, ...]:
+        """Return what an operation reads whatever the state, and its parts that depend on the state."""
         reference = reference_of(node)
-        if reference is not None:
-            yield reference
+        found: list[Reference | x.Expr] = [] if reference is None else [reference]
         for child in x.children(node):
-            yield from self._reasons(child, state)
+            found += [child] if type(child) in _REASONS else self._plain_reasons(child)
+        return tuple(found)
 
     def _truth(self, node: x.Expr, state: State) -> Any:
         value = self._value(node, state)
@@ -116,18 +141,26 @@ class Judge:
 
     def define_reasons(self, node: x.Defined, state: State) -> Iterator[Reference]:
         """Yield what decides a definition: the conditions passed over, the row taken."""
-        define = self.interpreter.evaluator.defines[node.name]
-        values = dict(zip(define.params, node.args, strict=True))
-        for row in define.rows:
+        for when, value in self._rows_of(node):
             test: Any = True
-            if row.when is not None:
-                when = x.replace_locals(row.when, values)
+            if when is not None:
                 test = self._truth(when, state)
                 yield from self._reasons(when, state)
             if test is not False:
-                yield from self._reasons(x.replace_locals(row.value, values), state)
+                yield from self._reasons(value, state)
             if test is True:
                 return
+
+    def _rows_of(self, node: x.Defined) -> tuple[tuple[x.Expr | None, x.Expr], ...]:
+        """Return a definition's rows with the arguments in place."""
+        if node not in self._rows:
+            define = self.interpreter.evaluator.defines[node.name]
+            values = dict(zip(define.params, node.args, strict=True))
+            self._rows[node] = tuple(
+                (None if row.when is None else x.replace_locals(row.when, values), x.replace_locals(row.value, values))
+                for row in define.rows
+            )
+        return self._rows[node]
 
 
 _REASONS: dict[type[x.Expr], Callable[[Judge, Any, State], Iterator[Reference]]] = {
