@@ -20,7 +20,7 @@ from archcap.model.rules import Condition, Statement, Step
 from archcap.rules import expr as x
 from archcap.rules.ir import Let, Shown, StageName, StepIR, Stmt, Write, WriteKind
 from archcap.rules.names import RESERVED, Universe
-from archcap.rules.parse import Flaw, Scope, parse
+from archcap.rules.parse import NOTHING, Flaw, Scope, parse
 from archcap.suggest import nearest_name
 
 MAX_NESTING, MAX_UNROLLED = 16, 512
@@ -274,7 +274,7 @@ class _Building:
         return node
 
     def _check_locals(self, node: x.Expr, key: str, bound: frozenset[str]) -> None:
-        if isinstance(node, x.Local) and node.name not in bound and node.name not in self.flow.sure:
+        if isinstance(node, x.Local) and node.name not in bound | self.flow.sure and node != NOTHING:
             self.flaw(key, Flaw(f"`{node.name}` may have no value here; give it one before the branch that sets it"))
         if isinstance(node, x.Loop):
             bound = bound | {node.name}

@@ -35,7 +35,8 @@ _WORDS = {
     ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@", ast.Invert: "~",
 }  # fmt: skip
 
-NOTHING = x.Const(None)
+NOTHING = x.Local("")
+"""Stands for what could not be understood; it can be anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def _bounded(body: ast.expr) -> ast.expr | str:
 
 
 def parse(text: str, scope: Scope) -> tuple[x.Expr, list[Flaw]]:
-    """Return the tree of *text* and everything wrong with it; a flawed part stands as None."""
+    """Return the tree of *text* and everything wrong with it; a flawed part stands as `NOTHING`."""
     tree = _tree(text)
     if isinstance(tree, str):
         return NOTHING, [Flaw(f"`{_short(text)}` {tree}")]
