@@ -74,7 +74,7 @@ def _hardware(parts: RegistryParts) -> Iterator[Found]:
     for name, gpu in hardware.items():
         for index, alias in enumerate(gpu.aliases):
             if taken.setdefault(alias, name) != name:
-                said = f'"{alias}" already stands for {taken[alias]}'
+                said = f'"{alias}" is an id or alias of {taken[alias]} already'
                 yield Found(document, Wording(("hardware", name, "aliases", index), said, hint="remove one"))
 
 

@@ -62,7 +62,7 @@ def _expand(parts: RegistryParts, file: SourceFile, document: Document) -> list[
     expansion.file(file.kind, document.value)
     problems = []
     for path, text in expansion.wrong_oldest:
-        expected = f'"<={expansion.oldest}", the oldest release,'
+        expected = f'"<={expansion.oldest}" (the oldest release)'
         problems.append(place(document, Wording(path, f'found "{text}"', expected)))
     return problems
 

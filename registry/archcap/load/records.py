@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from archcap.errors import Problem
 from archcap.load.files import Kind
 from archcap.load.strict_yaml import DataPath, Document, show_path
-from archcap.load.words import Wording, word_errors
+from archcap.load.words import MISSING_KEY, Wording, word_errors
 from archcap.model.architectures import Family, ListsFile
 from archcap.model.base import Json, Record
 from archcap.model.checkpoints import CheckpointsFile
@@ -88,7 +88,7 @@ def _salvage(model: type[M], value: Json, bad: Sequence[DataPath]) -> M | None:
 def place(document: Document, wording: Wording) -> Problem:
     """Return the problem *wording* describes, at its line of *document*."""
     at = document.locate(wording.path)
-    missing = at.rest[-1:] if wording.message == "the key is missing" else ()
+    missing = at.rest[-1:] if wording.message == MISSING_KEY else ()
     hint = wording.hint
     if wording.quote and at.text is not None:
         hint = f'write "{at.text}" in quotes'

@@ -119,7 +119,7 @@ def _support_value(path: DataPath, capability: Capability, value: SupportValue) 
     below = (*path, "value")
     kind = capability.type
     if kind == "enum":
-        if value not in capability.values:
+        if capability.values and value not in capability.values:
             near = nearest_name(value, capability.values) if isinstance(value, str) else None
             yield Wording(below, f"found {show(value)}", one_of(capability.values), near)
         return

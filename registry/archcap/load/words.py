@@ -35,6 +35,11 @@ _TYPES = {
     "model_attributes_type": "a mapping",
     "none_required": "null",
 }
+MISSING_KEY = "the key is missing"
+UNKNOWN_KEY = "unknown key"
+_HINTS: dict[tuple[type[BaseModel] | None, str], str] = {
+    (Architecture, "releases"): "write added: and the release it came with",
+}
 _NAME_PATTERN = "a name of letters, digits and _, not starting with a digit"
 _ID_PATTERN = "an id of letters, digits and _ . : @ / + -"
 _ALSO_KEYS: dict[type[BaseModel], frozenset[str]] = {
@@ -53,7 +58,7 @@ class Wording:
         expected: likewise.
         suggestion: likewise.
         hint: likewise.
-        quote: the value is a number or truth value where text belongs, so quoting it as written may be the cure.
+        quote: the value is a number where text belongs, so quoting it as written may be the cure.
     """
 
     path: DataPath
@@ -70,11 +75,13 @@ def word_errors(model: type[BaseModel], value: Json, errors: Iterable[ErrorDetai
     for error in errors:
         placed.setdefault(_data_path(value, error), []).append(error)
     deeper = {path[:length] for path in placed for length in range(len(path))}
-    return [
+    worded = [
         _word(model, value, path, found)
         for path, found in placed.items()
         if not (path in deeper and all(error["type"] in _TYPES for error in found))
     ]
+    meant = {(*wording.path[:-1], wording.suggestion) for wording in worded if wording.message == UNKNOWN_KEY}
+    return [wording for wording in worded if wording.message != MISSING_KEY or wording.path not in meant]
 
 
 def _data_path(value: Json, error: ErrorDetails) -> DataPath:
@@ -104,7 +111,7 @@ def _word(model: type[BaseModel], value: Json, path: DataPath, errors: Sequence[
     error = errors[0]
     kind = error["type"]
     if kind == "missing":
-        return Wording(path, "the key is missing", hint="add it")
+        return _missing(model, path)
     if kind == "extra_forbidden":
         return _unknown_key(model, path)
     if kind == "value_error":
@@ -114,12 +121,19 @@ def _word(model: type[BaseModel], value: Json, path: DataPath, errors: Sequence[
     return _wrong_value(path, error)
 
 
+def _missing(model: type[BaseModel], path: DataPath) -> Wording:
+    if isinstance(path[-1], int):
+        return Wording(path, "an item is missing", hint="add it")
+    owner = record_at(model, path[:-1])
+    return Wording(path, MISSING_KEY, hint=_HINTS.get((owner, path[-1]), "add it"))
+
+
 def _unknown_key(model: type[BaseModel], path: DataPath) -> Wording:
     owner = record_at(model, path[:-1])
     known = sorted(_keys(owner)) if owner is not None else []
     near = nearest_name(str(path[-1]), known)
     hint = None if near else f"known here: {', '.join(known)}"
-    return Wording(path, "unknown key", suggestion=near, hint=hint)
+    return Wording(path, UNKNOWN_KEY, suggestion=near, hint=hint)
 
 
 def _keys(model: type[BaseModel]) -> set[str]:
@@ -147,14 +161,15 @@ def _wrong_type(model: type[BaseModel], path: DataPath, errors: Sequence[ErrorDe
         expected = "a release"
     else:
         expected = " or ".join(dict.fromkeys(_TYPES[error["type"]] for error in errors if error["type"] in _TYPES))
-    quote = isinstance(found, bool | int | float) and ("text" in expected or "release" in expected)
+    number = isinstance(found, int | float) and not isinstance(found, bool)
+    quote = number and ("text" in expected or "release" in expected)
     return Wording(path, f"found {show(found)}", expected, quote=quote)
 
 
 def _wrong_value(path: DataPath, error: ErrorDetails) -> Wording:
     found, context, kind = error["input"], error.get("ctx", {}), error["type"]
     if kind in ("literal_error", "enum"):
-        choices = re.findall(r"'([^']*)'", str(context.get("expected", ""))) or [str(context.get("expected"))]
+        choices = re.findall(r"'([^']*)'", str(context.get("expected", ""))) or [str(context.get("expected")).lower()]
         near = nearest_name(found, choices) if isinstance(found, str) else None
         return Wording(path, f"found {show(found)}", one_of(choices), near)
     if kind == "string_pattern_mismatch":

@@ -1,0 +1,38 @@
+"""The invented registry, whole, edited, and as a snapshot."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).parent
+DATA = ("capabilities.yaml", "registry")
+
+
+def copy_to(target: Path) -> Path:
+    """Copy the registry to *target* and return it."""
+    target.mkdir(parents=True, exist_ok=True)
+    for name in DATA:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, target / name)
+        else:
+            shutil.copy2(source, target / name)
+    return target
+
+
+def edit(root: Path, file: str, old: str, new: str) -> int:
+    """Replace *old*, which must occur once, by *new* in a file of the registry; return the line it starts in."""
+    path = find(root, file)
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{file}: {text.count(old)} times {old!r}"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return text.count("\n", 0, text.index(old)) + 1
+
+
+def find(root: Path, file: str) -> Path:
+    """Return the path of *file*, below the toy engine's folder, registry/ or the root."""
+    for base in (root / "registry/engines/toy", root / "registry", root):
+        if (base / file).exists():
+            return base / file
+    raise FileNotFoundError(file)
