@@ -1,0 +1,55 @@
+"""`capctl build`: the registry as one snapshot file, or one release's slice of it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from archcap.cli import OK
+from archcap.cli.command import Parser, Session
+from archcap.cli.launch import engine_release, view_of
+from archcap.errors import RequestError
+from archcap.snapshot import release_slice
+
+SUMMARY = "compile the registry into a snapshot"
+
+
+def configure(parser: Parser) -> None:
+    """Declare the options."""
+    parser.add_argument("--out", metavar="FILE", type=Path, help="where to write it; - is stdout")
+    parser.add_argument("--slice", metavar="ENGINE@RELEASE", help="only what an engine of that release fetches")
+    parser.add_argument("--cache", action="store_true", help="compile the rules of every release for later commands")
+    parser.add_argument("--quiet", action="store_true", help="say nothing when all is well")
+
+
+def run(args: argparse.Namespace, session: Session) -> int:
+    """Build, write and say what was built."""
+    if args.slice is not None and args.out is None:
+        raise RequestError("usage", "--slice needs a place to write to", "add --out FILE")
+    snapshot = session.snapshot
+    if args.cache:
+        for engine in snapshot.engine_names:
+            for release in snapshot.releases(engine):
+                _ = snapshot.release(engine, release).program
+    if args.out is not None:
+        _write(args.out, _slice(args.slice, session) if args.slice else snapshot.to_bytes(), session)
+    if not args.quiet:
+        session.console.say(f"capctl: snapshot {snapshot.digest}" + (f" in {args.out}" if args.out else ""))
+    return OK
+
+
+def _slice(text: str, session: Session) -> bytes:
+    engine, release = engine_release(text, session)
+    return release_slice(session.snapshot, engine, view_of(engine, release, session).release)
+
+
+def _write(place: Path, data: bytes, session: Session) -> None:
+    """Write whole or not at all."""
+    if str(place) == "-":
+        session.console.write_bytes(data.removesuffix(b"\n"))
+        return
+    from archcap.snapshot.files import write_atomically
+
+    if not place.parent.is_dir():
+        raise RequestError("no-file", f"there is no folder {place.parent}", "make it first")
+    write_atomically(place, data)

@@ -1,0 +1,128 @@
+"""`capctl show`: everything known of one thing, as a release has it or as the registry says it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+
+from archcap.cli import OK
+from archcap.cli.catalogue import SHOWN, record_of
+from archcap.cli.command import Parser, Session
+from archcap.cli.console import Console, table
+from archcap.cli.launch import engine_release, view_of
+from archcap.model.architectures import Architecture
+from archcap.model.base import JsonObject, Record
+from archcap.model.codec import dumps
+from archcap.model.releases import Interval
+from archcap.model.vocabulary import Capability
+from archcap.snapshot import ReleaseView
+
+SUMMARY = "show one architecture, capability, setting, step, list, release or hardware"
+
+
+def configure(parser: Parser) -> None:
+    """Declare the options."""
+    parser.add_argument("kind", choices=SHOWN, metavar="KIND", help=", ".join(SHOWN))
+    parser.add_argument("name", metavar="NAME")
+    parser.add_argument("--engine", metavar="NAME[@RELEASE]", help="as in sglang@0.5.18; else the newest release")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def run(args: argparse.Namespace, session: Session) -> int:
+    """Write what is known."""
+    view = view_of(*engine_release(args.engine or session.default_engine, session), session)
+    found = record_of(args.kind, args.name, view, session.snapshot)
+    if args.format == "json":
+        session.console.write_bytes(dumps(_object(args.kind, args.name, found, view), indent=2))
+    elif isinstance(found, Architecture):
+        session.console.write(_architecture(args.name, found, view, session.console))
+    elif isinstance(found, Capability):
+        session.console.write(_capability(args.name, found, view, session.console))
+    else:
+        session.console.write(_data(args.kind, args.name, found, view))
+    return OK
+
+
+def _object(kind: str, name: str, found: Record, view: ReleaseView) -> JsonObject:
+    """Return the record with what it amounts to in the release."""
+    value: JsonObject = {"kind": kind, "name": name, "engine": view.engine.engine, "release": view.release}
+    if isinstance(found, Architecture):
+        always, conditional = view.capabilities_of(name)
+        value |= {
+            "family": view.family_of(name),
+            "in_release": name in view.architectures,
+            "capabilities": [*sorted(always)],
+            "conditional": {**dict(conditional)},
+        }
+    elif isinstance(found, Capability):
+        value |= {
+            "architectures": [*sorted(view.capability_set(name))],
+            "conditional": {**view.conditional_set(name)},
+        }
+    value["record"] = found.model_dump(mode="json", by_alias=True)
+    return value
+
+
+def _architecture(name: str, found: Architecture, view: ReleaseView, console: Console) -> str:
+    facts = [
+        ("family", view.family_of(name)), ("releases", ", ".join(map(_interval, found.releases))), ("role", found.role),
+        ("module", found.module), ("wraps", found.wraps), ("body", found.body), ("profile", found.profile),
+        ("note", found.note),
+    ]  # fmt: skip
+    lines = [console.paint(name, "bold"), *table([(key, value) for key, value in facts if value], "  "), ""]
+    if name not in view.architectures:
+        return "\n".join([*lines, f"{view.engine.title} {view.release} does not have it."])
+    always, conditional = view.capabilities_of(name)
+    lines += _supports(f"supports in {view.engine.engine} {view.release}", always, found, view, console)
+    if conditional:
+        lines += ["", console.paint("supports under a condition", "bold"), *table(conditional, "  ")]
+    lacking = sorted(set(view.capabilities) - always - {capability for capability, _ in conditional})
+    rows = [(capability, f"from {since}") for capability in lacking if (since := view.since(name, capability))]
+    if rows:
+        lines += ["", console.paint("supports in a later release", "bold"), *table(rows, "  ")]
+    never = [capability for capability in lacking if capability not in dict(rows)]
+    return "\n".join([*lines, "", console.paint("lacks", "bold"), console.wrap(", ".join(never) or "nothing", "  ")])
+
+
+def _supports(
+    title: str, always: Iterable[str], found: Architecture, view: ReleaseView, console: Console
+) -> list[str]:
+    rows = []
+    for capability in sorted(always):
+        held = next(entry for entry in found.support[capability] if entry.holds(view.release))
+        words = [view.capabilities[capability].title, "" if held.state == "yes" else held.state, held.note or ""]
+        rows.append((capability, _interval(held), "; ".join(word for word in words if word)))
+    return [console.paint(title, "bold"), *(table(rows, "  ") or ["  nothing"])]
+
+
+def _capability(name: str, found: Capability, view: ReleaseView, console: Console) -> str:
+    lines = [
+        f"{console.paint(name, 'bold')}: {found.title}",
+        console.wrap(found.meaning, "  "),
+        f"  absence: {found.absence.effect} at {found.absence.stage}"
+        + (f" ({found.absence.note})" if found.absence.note else ""),
+        "",
+    ]
+    holders, conditional = sorted(view.capability_set(name)), view.conditional_set(name)
+    title = f"{len(holders)} of {len(view.architectures)} architectures in {view.engine.engine} {view.release}"
+    lines += [console.paint(title, "bold"), *(f"  {holder}" for holder in holders)]
+    if conditional:
+        lines += ["", console.paint("under a condition", "bold"), *table(sorted(conditional.items()), "  ")]
+    return "\n".join(lines)
+
+
+def _data(kind: str, name: str, found: Record, view: ReleaseView) -> str:
+    """Return the record as the registry's YAML would say it."""
+    import yaml
+
+    value = found.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    text: str = yaml.safe_dump({name: value}, sort_keys=False, allow_unicode=True, width=110, default_flow_style=None)
+    of = "" if kind in ("hardware", "checkpoint") else f" of {view.engine.engine}"
+    return f"# {kind}{of}\n{text.rstrip()}"
+
+
+def _interval(span: Interval) -> str:
+    if span.added is None and span.removed is None:
+        return "always"
+    since = f"from {span.added}" if span.added else "from the oldest"
+    return since + (f" until before {span.removed}" if span.removed else "")

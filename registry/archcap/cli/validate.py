@@ -1,0 +1,119 @@
+"""`capctl validate`: everything that is wrong with the registry's data, by file and line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from archcap.cli import FOUND, MISUSE, OK
+from archcap.cli.command import Parser, Session
+from archcap.errors import DataError, Problem, RequestError
+from archcap.model.codec import dumps
+
+if TYPE_CHECKING:
+    from archcap.model.registry import EngineRegistry
+    from archcap.model.vocabulary import Vocabulary
+
+SUMMARY = "check the registry's data"
+
+
+def configure(parser: Parser) -> None:
+    """Declare the options."""
+    parser.add_argument("path", metavar="PATH", nargs="?", type=Path,
+                        help="the folder that holds capabilities.yaml and registry/; else this checkout")  # fmt: skip
+    parser.add_argument("--strict", action="store_true", help="warnings count as findings")
+    parser.add_argument("--format", choices=("text", "json", "github"), default="text")
+
+
+def run(args: argparse.Namespace, session: Session) -> int:
+    """Check and write what was found.
+
+    Returns:
+        0 when the data is sound, 1 when checks found something, 2 when it cannot be used.
+    """
+    root = _root(args.path or session.registry)
+    broken, found = problems_of(root)
+    _write([*broken, *found], args.format, session)
+    serious = [one for one in found if args.strict or one.severity == "error"]
+    if args.format == "text" and not broken and not serious:
+        session.console.say(f"capctl: the registry is sound{_warned(found)}")
+    return MISUSE if broken else FOUND if serious else OK
+
+
+def problems_of(root: Path) -> tuple[list[Problem], list[Problem]]:
+    """Return what makes the data below *root* unusable, and what the checks find besides.
+
+    Args:
+        root: the folder that holds capabilities.yaml and registry/.
+    """
+    from archcap.lint import lint
+    from archcap.load import check_registry
+
+    loaded = check_registry(root)
+    broken = list(loaded.problems)
+    if loaded.registry is not None:
+        for name, engine in loaded.registry.engines.items():
+            broken += _rules(name, engine, loaded.registry.vocabulary)
+    return _once(broken), _once(lint(loaded))
+
+
+def _root(given: Path | None) -> Path:
+    from archcap.snapshot.store import checkout_root
+
+    root = given or checkout_root()
+    if root is None:
+        hint = "name the folder that holds capabilities.yaml and registry/"
+        raise RequestError("no-registry", "this installation carries a compiled registry, no data to check", hint)
+    if not (root / "capabilities.yaml").is_file():
+        what = f"{root} holds no capabilities.yaml" if root.is_dir() else f"there is no folder {root}"
+        raise RequestError("no-registry", what, "name the folder that holds capabilities.yaml and registry/")
+    return root
+
+
+def _rules(name: str, engine: EngineRegistry, vocabulary: Vocabulary) -> Iterable[Problem]:
+    """Return what is wrong with an engine's rules in any of its releases."""
+    from archcap.engines import support
+    from archcap.rules import source_of_release
+
+    for release in engine.engine.releases:
+        try:
+            source_of_release(engine, vocabulary, release, support(name, release).functions)
+        except DataError as error:
+            yield from error.problems
+
+
+def _once(problems: Iterable[Problem]) -> list[Problem]:
+    return list(dict.fromkeys(problems))
+
+
+def _write(problems: Sequence[Problem], form: str, session: Session) -> None:
+    console = session.console
+    if form == "json":
+        console.write_bytes(dumps([{**asdict(problem)} for problem in problems], indent=2))
+    for problem in problems if form == "text" else ():
+        check = f" [{problem.check}]" if problem.check else ""
+        mark = "" if problem.severity == "error" else console.paint("warning: ", "yellow")
+        console.write(f"{mark}{problem}{check}")
+    for problem in problems if form == "github" else ():
+        console.write(_annotation(problem))
+
+
+def _annotation(problem: Problem) -> str:
+    """Return the line that makes GitHub show the problem beside its line."""
+    place = f"file={_escaped(problem.file)}" + (f",line={problem.line}" if problem.line else "")
+    title = f",title={_escaped(problem.check)}" if problem.check else ""
+    bare = str(replace(problem, file="", line=None))
+    text = bare.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return f"::{problem.severity} {place}{title}::{text}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+
+
+def _warned(found: Sequence[Problem]) -> str:
+    number = len(found)
+    return f", with {number} warning{'s' if number != 1 else ''}" if number else ""
