@@ -14,7 +14,10 @@ from archcap.rules.ir import DefineIR, ReleaseIR, StepIR, Stmt, Write, expressio
 
 _INDENT = "    "
 _KINDS = {"set": "SET", "default": "SET", "var": "VAR", "fact": "FACT", "env": "ENV", "env_if_unset": "ENV"}
-_ORDER = ("S", "R", "U", "V", "F", "H", "A", "E", "N", "W", "K", "C", "DC", "L", "DL", "LS", "HF", "TX", "DH", "DT", "fn", "T")
+_ORDER = (
+    "S", "R", "U", "V", "F", "H", "A", "E", "N", "W", "K", "C", "DC", "L", "DL", "LS", "HF", "TX", "DH", "DT", "fn",
+    "T",
+)  # fmt: skip
 
 
 @dataclass(slots=True)

@@ -18,7 +18,9 @@ _CLASSES: tuple[type[Any], ...] = (
     Reference, Guard, StatementInfo,
 )  # fmt: skip
 _TAGS = {cls: tag for tag, cls in enumerate(_CLASSES, 1)}
-_FIELDS = {cls: tuple(f.name for f in fields(cls)) for cls in _CLASSES if is_dataclass(cls)}
+_FIELDS: dict[type[Any], tuple[str, ...]] = {
+    cls: tuple(f.name for f in fields(cls)) if is_dataclass(cls) else cls._fields for cls in _CLASSES
+}
 
 
 def encode(value: object) -> str:
@@ -45,13 +47,12 @@ def encode(value: object) -> str:
 
 
 def _parts(value: object) -> tuple[int, list[object]]:
-    cls = type(value)
-    if cls is tuple:
-        return 0, list(value)  # type: ignore[call-overload]
-    names = _FIELDS.get(cls)
-    if names is None and cls not in _TAGS:
+    cls: type[Any] = type(value)
+    if isinstance(value, tuple) and cls is tuple:
+        return 0, list(value)
+    if cls not in _TAGS:
         raise TypeError(f"cannot encode {cls.__name__}")
-    return _TAGS[cls], list(value) if names is None else [getattr(value, name) for name in names]  # type: ignore[call-overload]
+    return _TAGS[cls], [getattr(value, name) for name in _FIELDS[cls]]
 
 
 def decode(text: str) -> Any:

@@ -5,9 +5,9 @@ Works on the rules as lowered; what a local name or a definition reads counts as
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any
 
 from archcap.model.registry import EngineRegistry
 from archcap.model.releases import version
@@ -119,7 +119,7 @@ class _Shared:
 def reference_of(node: x.Expr) -> Reference | None:
     """Return what a leaf of an expression reads, None when it reads nothing outside."""
     maker = _REFERENCES.get(type(node))
-    return None if maker is None else maker(node)  # type: ignore[no-untyped-call]
+    return None if maker is None else maker(node)
 
 
 def _own_reference(node: x.Own) -> Reference:
@@ -128,7 +128,7 @@ def _own_reference(node: x.Own) -> Reference:
     return Reference("setting", ".".join(node.path))
 
 
-_REFERENCES = {
+_REFERENCES: dict[type[x.Expr], Callable[[Any], Reference]] = {
     x.Setting: lambda n: Reference("setting", ".".join(n.path)),
     x.Own: _own_reference,
     x.Raw: lambda n: Reference("user_set", ".".join(n.path)),
@@ -228,12 +228,13 @@ class _StepDescriber:
             before = outer.get(name)
             if local is before:
                 continue
-            closed = None
+            closed: x.Expr | None = None
             if before is not None and test is not None and local.closed is not None and before.closed is not None:
                 closed = x.IfElse(test, local.closed, before.closed)
                 closed = closed if x.size(closed) <= MAX_CLOSED else None
             reads = (*local.reads, *(before.reads if before else ()))
-            self.locals[name] = _Local(closed or (local.closed if before is None else None), tuple(dict.fromkeys(reads)))
+            closed = local.closed if before is None else closed
+            self.locals[name] = _Local(closed, tuple(dict.fromkeys(reads)))
 
     # -- the record -----------------------------------------------------------------
 
@@ -241,7 +242,7 @@ class _StepDescriber:
         """Return the statement's record."""
         record, around = self.shared.lowered.records[stmt.index]
         chain = (*around, record)
-        values = [node.value for node in (*stmt.lets, *stmt.writes)]
+        values = [let.value for let in stmt.lets] + [write.value for write in stmt.writes]
         reads = dict.fromkeys(read for value in values for read in self.shared.references(value, self.locals))
         return StatementInfo(
             index=stmt.index,
@@ -263,7 +264,7 @@ class _StepDescriber:
     def stage(self, chain: tuple[Statement, ...]) -> StageName:
         """Return the innermost stage."""
         stage = next((one.stage for one in reversed(chain) if one.stage is not None), self.step.stage)
-        return cast("StageName", stage.value)
+        return stage.value
 
     def source(self, chain: tuple[Statement, ...]) -> str | None:
         """Return the innermost source that holds in the release."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from archcap.rules import expr as x
 
@@ -188,7 +189,7 @@ def _defined(e: Emitter, n: x.Defined) -> tuple[str, int]:
     return f"define_{n.name}({args})", _ATOM
 
 
-_Emit = Callable[[Emitter, x.Expr], tuple[str, int]]
+_Emit = Callable[[Emitter, Any], tuple[str, int]]
 _EMIT: Mapping[type[x.Expr], _Emit] = {
     x.Const: _const, x.Local: _local, x.Setting: _setting, x.Own: _own, x.Raw: _raw, x.UserSet: _user_set,
     x.Var: lambda e, n: e.named("V", n.name), x.Fact: lambda e, n: e.named("F", n.name),
@@ -197,4 +198,4 @@ _EMIT: Mapping[type[x.Expr], _Emit] = {
     x.InList: _in_list, x.Config: _config, x.Bool: _bool, x.Unary: _unary, x.Binary: _binary, x.Compare: _compare,
     x.IfElse: _if_else, x.Index: _index, x.Slice: _slice, x.Display: _display, x.DictDisplay: _dict,
     x.Method: _method, x.Call: _call, x.Loop: _loop, x.Defined: _defined,
-}  # type: ignore[dict-item]  # fmt: skip
+}  # fmt: skip

@@ -193,7 +193,8 @@ def _rows(rows: Sequence[tuple[Eval | None, Eval]]) -> Eval:
             holds = True if when is None else (guarded(when, state, needs) if needs else when(state))
             if holds is False:
                 continue
-            possible.append(guarded(value, state, needs | needs_of(holds)) if needs or holds is not True else value(state))
+            sure = holds is True and not needs
+            possible.append(value(state) if sure else guarded(value, state, needs | needs_of(holds)))
             if holds is True:
                 break
             needs |= holds.needs
@@ -421,12 +422,12 @@ def _bool_truth(ev: Evaluator, n: x.Bool) -> Eval:
 def _bool_value(ev: Evaluator, n: x.Bool) -> Eval:
     if x.is_boolean(n):
         return ev.truth(n)
-    pairs = [(ev.value(item), ev.truth(item)) for item in n.items]
+    values = [ev.value(item) for item in n.items]
     decides = n.op == "or"
 
     def run(state: State) -> Result:
         result: Result = None
-        for position, (value, truth) in enumerate(pairs):
+        for position, value in enumerate(values):
             result = value(state)
             if type(result) is Unknown:
                 return _open(state, position, result)
@@ -436,7 +437,7 @@ def _bool_value(ev: Evaluator, n: x.Bool) -> Eval:
 
     def _open(state: State, position: int, first: Unknown) -> Result:
         needs = first.needs
-        for value, _ in pairs[position + 1 :]:
+        for value in values[position + 1 :]:
             result = guarded(value, state, needs)
             needs |= needs_of(result)
             if type(result) is not Unknown and bool(result) is decides:

@@ -1,13 +1,13 @@
-"""Expressions as trees of small records, after names are resolved: what checker, code generator and interpreter share.
+"""Expressions as trees of small records, names resolved: checker, code generator and interpreter share them.
 
-Knows no text form (`parse.py` reads it) and no values; nodes are frozen and hashable, so that equal expressions are one.
+Knows no text form (`parse.py` reads it) and no values; nodes are frozen and hashable: equal ones are one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from archcap.model.base import Json, JsonScalar
 
@@ -22,7 +22,9 @@ class Const:
     value: JsonScalar
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Const) and (type(self.value), repr(self.value)) == (type(other.value), repr(other.value))
+        if not isinstance(other, Const):
+            return False
+        return type(self.value) is type(other.value) and repr(self.value) == repr(other.value)
 
     def __hash__(self) -> int:
         return hash((type(self.value), self.value))
@@ -251,8 +253,8 @@ class Defined:
 
 
 Expr: TypeAlias = (
-    Const | Local | Setting | Own | Raw | UserSet | Var | Fact | Hardware | Assume | Env | EnvSet | Profile | Has | InList
-    | Config | Bool | Unary | Binary | Compare | IfElse | Index | Slice | Display | DictDisplay | Method | Call | Loop
+    Const | Local | Setting | Own | Raw | UserSet | Var | Fact | Hardware | Assume | Env | EnvSet | Profile | Has
+    | InList | Config | Bool | Unary | Binary | Compare | IfElse | Index | Slice | Display | DictDisplay | Method | Call | Loop
     | Defined
 )  # fmt: skip
 
@@ -325,9 +327,10 @@ def replace_locals(node: Expr, values: dict[str, Expr]) -> Expr:
         return values.get(node.name, node)
     if isinstance(node, Loop) and node.name in values:
         values = {name: value for name, value in values.items() if name != node.name}
-    cls = type(node)
+    cls: Any = type(node)
     parts = [_replaced(getattr(node, name), values) for name in _FIELDS[cls]]
-    return cls(*parts)
+    result: Expr = cls(*parts)
+    return result
 
 
 def _replaced(value: object, values: dict[str, Expr]) -> object:

@@ -1,4 +1,4 @@
-"""Runs a generated module: starts the context, drives the pipeline, gives an exception to the statement it came from."""
+"""Runs a generated module: drives the pipeline and gives an exception to the statement it came from."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ class Fast:
     """The fast path of one release."""
 
     def __init__(
-        self, namespace: Mapping[str, Any], file: str, lines: Sequence[tuple[int, int]], functions: Mapping[str, Function]
-    ) -> None:
+        self, namespace: Mapping[str, Any], file: str, lines: Sequence[tuple[int, int]],
+        functions: Mapping[str, Function],
+    ) -> None:  # fmt: skip
         self.pipeline: tuple[tuple[Callable[[Context], int | None], str], ...] = namespace["PIPELINE"]
         self.vars, self.env, self.settings = namespace["VARS"], namespace["ENV"], namespace["SETTINGS"]
         self.needed = frozenset(namespace["FUNCTIONS"])
@@ -48,7 +49,7 @@ class Fast:
         except RAISES as error:
             refused, raised = self._raised(error, inputs), raised_text(error)
             context.T(Event(Kind.REFUSED, refused, "", {}))
-        return Run(context.S, context.V, {**context.F}, context.W, context.trace, refused, raised, [], read)
+        return Run(context.S, context.V, dict(context.F), context.W, context.trace, refused, raised, [], read)
 
     def _drive(self, context: Context) -> None:
         skipped: set[str] = set()

@@ -179,8 +179,7 @@ def _pipeline(reg: EngineRegistry) -> Iterator[Place]:
         if entry.step not in reg.steps:
             near = nearest_name(entry.step, reg.steps)
             yield Place(None, f"pipeline[{position}]", Flaw(f"unknown step `{entry.step}`", suggestion=near))
-        for place in _releases(reg, None, f"pipeline[{position}]", entry.releases):
-            yield place
+        yield from _releases(reg, None, f"pipeline[{position}]", entry.releases)
 
 
 def _cycles(reg: EngineRegistry) -> Iterator[Place]:

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
-from archcap.rules.run import Value
-
-Builtin = Callable[..., Value]
+Builtin = Callable[..., Any]
 
 BUILTINS: dict[str, Builtin] = {
     "str": str, "int": int, "float": float, "bool": bool, "round": round, "min": min, "max": max, "len": len,
     "any": any, "all": all, "sum": sum, "abs": abs, "sorted": sorted, "set": set, "tuple": tuple, "list": list,
     "ceil": math.ceil, "floor": math.floor, "upper": str.upper, "lower": str.lower,
-}  # type: ignore[dict-item]  # fmt: skip
+}  # fmt: skip
 """Called by these names in expressions and in generated code."""
 
 ARITY: dict[str, tuple[int, int]] = {

@@ -84,7 +84,7 @@ class Inference:
             if isinstance(part, x.Const) and isinstance(part.value, str) and id(part) not in self.excused:
                 kind = self.env.banned.get(part.value)
                 if kind is not None:
-                    self.flaw(f"'{part.value}' is {kind}: a rule names no model; use a list, a capability or the profile")
+                    self.flaw(f"{part.value!r} is {kind}: a rule names no model", "a list, a capability or the profile")
 
     # -- names ---------------------------------------------------------------
 

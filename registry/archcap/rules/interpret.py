@@ -14,7 +14,17 @@ from typing import Literal
 from archcap.rules import expr as x
 from archcap.rules.codegen import may_be_collection
 from archcap.rules.evaluate import (
-    Eval, Evaluator, Findings, Result, State, guarded, joined, needs_of, read_path, unknown, whole,
+    Eval,
+    Evaluator,
+    Findings,
+    Result,
+    State,
+    guarded,
+    joined,
+    needs_of,
+    read_path,
+    unknown,
+    whole,
 )  # fmt: skip
 from archcap.rules.functions import RAISES, raised_text
 from archcap.rules.ir import ReleaseIR, StepIR, Stmt, Write
@@ -241,8 +251,7 @@ class _Running:
         return self._settled(merged, base)
 
     def _commit(self, state: State) -> None:
-        assert state.own_settings is not None and state.own_vars is not None
-        state.settings, state.vars = state.own_settings, state.own_vars
+        state.settings, state.vars = state.own_settings or {}, state.own_vars or {}
         state.journal.extend(state.pending)
 
     # -- ways ---------------------------------------------------------------------
@@ -274,7 +283,7 @@ class _Running:
     def _join(self, first: State, second: State, base: frozenset[str]) -> State:
         """Return the state where two ways meet; *first* is reused."""
         needs = (first.needs | second.needs) - base or first.needs | second.needs
-        for name in ("settings", "vars", "facts", "env", "env_set", "env_written", "own_settings", "own_vars", "locals"):
+        for name in _JOINED:
             mine, theirs = getattr(first, name), getattr(second, name)
             if mine is not theirs and mine is not None:
                 setattr(first, name, self._join_values(name, mine, theirs, needs))
@@ -350,9 +359,8 @@ class _Running:
             if result is _RAISED:
                 return {}
             state.locals[name] = result
-        if do.stmt.refuse or do.require is not None:
-            if not self._passes(do, state):
-                return {}
+        if not self._passes(do, state):
+            return {}
         if do.stmt.finding:
             self._finding(do, state)
         if do.writes and not self._writes(do, state):
@@ -370,10 +378,9 @@ class _Running:
                 self._add(ways, outcome, way, base)
         if "next" in ways and (do.stmt.returns or do.stmt.stop):
             leaving = ways.pop("next")
-            outcome: Outcome = do.stmt.stop or "return"
             kind = Kind.STOP if do.stmt.stop else Kind.RETURN
             leaving.journal.append(Entry(Event(kind, do.stmt.index, do.stmt.stop or "", None)))
-            self._add(ways, outcome, leaving, base)
+            self._add(ways, do.stmt.stop or "return", leaving, base)
         return self._settled(ways, base)
 
     def _call(self, do: _Do, state: State) -> Ways:
@@ -393,8 +400,7 @@ class _Running:
         for way in ways.values():
             inner = way.journal
             way.settings, way.vars = kept[0], kept[1]
-            assert kept[2] is not None and kept[3] is not None
-            way.own_settings, way.own_vars = kept[2].copy(), kept[3].copy()
+            way.own_settings, way.own_vars = dict(kept[2] or {}), dict(kept[3] or {})
             way.pending, way.journal = kept[4].copy(), kept[5].copy()
             for entry in inner:
                 self._rejoin(way, entry)
@@ -405,10 +411,11 @@ class _Running:
         if event.kind not in (Kind.SET, Kind.VAR):
             state.journal.append(entry)
             return
-        assert state.own_settings is not None and state.own_vars is not None
-        place, path = (state.own_vars, (event.name,)) if event.kind is Kind.VAR else (
-            state.own_settings, tuple(event.name.split("."))
-        )  # fmt: skip
+        path: x.Path = (event.name,)
+        place = state.own_vars
+        if event.kind is Kind.SET:
+            place, path = state.own_settings, tuple(event.name.split("."))
+        assert place is not None
         value: Result = event.value
         if entry.needs:
             value = joined(read_path(place, path, state), value, entry.needs)
@@ -577,6 +584,7 @@ class _Running:
             place[root] = _with_leaf(place[root], path[1:], value)
 
 
+_JOINED = ("settings", "vars", "facts", "env", "env_set", "env_written", "own_settings", "own_vars", "locals")
 _WRITES = frozenset({Kind.SET, Kind.VAR, Kind.FACT, Kind.ENV})
 
 
@@ -589,7 +597,8 @@ _RAISED = _Raised()
 
 def _unsure(entry: Entry, needs: frozenset[str]) -> Entry:
     value: Result = entry.event.value
-    return Entry(entry.event._replace(value=unknown(needs, needs_of(value))), entry.needs | needs)
+    event = entry.event._replace(value=unknown(needs, needs_of(value)))  # type: ignore[arg-type]
+    return Entry(event, entry.needs | needs)
 
 
 def _with_leaf(value: Result, path: x.Path, leaf: Result) -> Result:

@@ -73,7 +73,8 @@ class Judge:
             node = condition.open
         if node is None:
             return Unknown(frozenset({"a local name"}))
-        return self._value(node, state)
+        result: Value | Unknown = self._value(node, state)
+        return result
 
     def _value(self, node: x.Expr, state: State) -> Any:
         try:

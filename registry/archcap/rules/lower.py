@@ -18,7 +18,7 @@ from archcap.model.registry import EngineRegistry
 from archcap.model.releases import parse_range
 from archcap.model.rules import Condition, Statement, Step
 from archcap.rules import expr as x
-from archcap.rules.ir import Let, Shown, StageName, StepIR, Stmt, Write, WriteKind
+from archcap.rules.ir import Let, Shown, StepIR, Stmt, Write, WriteKind
 from archcap.rules.names import RESERVED, Universe
 from archcap.rules.parse import NOTHING, Flaw, Scope, parse
 from archcap.suggest import nearest_name
@@ -106,7 +106,7 @@ class StepLowering:
     def lower(self) -> StepIR:
         """Return the step, without the statements other releases have."""
         body = self._block(self.step.do, "do", _Context({}, ""), Flow(), ())
-        return StepIR(self.name, cast("StageName", self.step.stage.value), self.isolated, body)
+        return StepIR(self.name, self.step.stage.value, self.isolated, body)
 
     # -- statements -----------------------------------------------------------
 

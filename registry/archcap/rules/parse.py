@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from archcap.rules import expr as x
 from archcap.rules.functions import ARITY, BUILTINS, KEYWORDS, LOOPS, METHODS
@@ -261,9 +262,8 @@ class _Parser:
         if op is None:
             return self.refused(node.op)
         left, right = self.node(node.left, names), self.node(node.right, names)
-        if op == "+" and isinstance(left, x.Const) and isinstance(right, x.Const):
-            if isinstance(left.value, str) and isinstance(right.value, str):
-                return x.Const(left.value + right.value)
+        if op == "+" and _is_text(left) and _is_text(right):
+            return x.Const(left.value + right.value)  # type: ignore[union-attr,operator]
         if op in ("*", "%") and any(_is_sequence(side) for side in (left, right)):
             return self.flaw(f"`{op}` takes numbers only")
         return x.Binary(op, left, right)
@@ -322,7 +322,8 @@ class _Parser:
             return self.flaw(f"`{name}` is a setting and cannot be called")
         if name.startswith("__"):
             return self.flaw(f"`{_short(name)}` is not part of the rule language")
-        return self.unknown("function", name, {*BUILTINS, *self.universe.functions, *NAMED_CALLS, *self.universe.defines})
+        known = {*BUILTINS, *self.universe.functions, *NAMED_CALLS, *self.universe.defines}
+        return self.unknown("function", name, known)
 
     def _call_define(self, name: str, node: ast.Call, names: frozenset[str]) -> x.Expr:
         params = self.universe.defines[name]
@@ -512,22 +513,26 @@ def _chain(node: ast.expr) -> tuple[str, ...]:
     return (node.id, *reversed(parts))
 
 
+def _is_text(node: x.Expr) -> bool:
+    return isinstance(node, x.Const) and isinstance(node.value, str)
+
+
 def _is_sequence(node: x.Expr) -> bool:
     if isinstance(node, x.Const):
         return isinstance(node.value, str)
-    return isinstance(node, x.Display | x.DictDisplay) or (
-        isinstance(node, x.Call) and not node.engine and node.name in ("str", "list", "tuple", "sorted", "upper", "lower")
-    )
+    if isinstance(node, x.Call):
+        return not node.engine and node.name in ("str", "list", "tuple", "sorted", "upper", "lower")
+    return isinstance(node, x.Display | x.DictDisplay)
 
 
-_Handler = Callable[[_Parser, ast.expr, frozenset[str]], x.Expr]
+_Handler = Callable[[_Parser, Any, frozenset[str]], x.Expr]
 _HANDLERS: dict[type[ast.expr], _Handler] = {
     ast.Constant: _Parser.constant, ast.Name: _Parser.name, ast.Attribute: _Parser.attribute,
     ast.BoolOp: _Parser.boolean, ast.UnaryOp: _Parser.unary, ast.BinOp: _Parser.binary,
     ast.Compare: _Parser.compare, ast.IfExp: _Parser.if_else, ast.Subscript: _Parser.subscript,
     ast.Tuple: _Parser.display, ast.List: _Parser.display, ast.Set: _Parser.display, ast.Dict: _Parser.mapping,
     ast.Call: _Parser.call,
-}  # type: ignore[dict-item]  # fmt: skip
+}  # fmt: skip
 _ROOT_READERS: dict[str, Callable[[_Parser, str], x.Expr]] = {
     "fact": _Parser.fact, "var": _Parser.var, "hw": _Parser.hardware, "assume": _Parser.assume,
 }  # fmt: skip

@@ -84,7 +84,10 @@ class Kind(IntEnum):
 
 
 class Event(NamedTuple):
-    """One entry of the trace. `name` is the full dotted setting path, variable, fact or env; findings carry their text values."""
+    """One entry of the trace.
+
+    `name` is the full dotted setting path, variable, fact or env; findings and refusals carry the values of their text.
+    """
 
     kind: Kind
     statement: int
@@ -97,8 +100,9 @@ class Event(NamedTuple):
 class Run:
     """What a run did.
 
-    `settings` holds every setting's last value, or an `Unknown`. `refused` is the index of the statement at which the engine
-    stops, with the exception's text when the engine's own code would raise. `undetermined` pairs a statement with its needs.
+    `settings` holds every setting's last value, or an `Unknown`. `refused` is the index of the statement at which the
+    engine stops, with the exception's text in `raised` when its own code would raise. `undetermined` pairs a statement
+    with its needs.
     """
 
     settings: dict[str, Value | Unknown]
@@ -119,7 +123,7 @@ NameKind = Literal["setting", "var", "fact", "hw", "assume", "env", "config", "h
 
 
 class Reference(NamedTuple):
-    """A name an expression reads. `key` is the setting path, variable, config path (`hf:a.b`), capability or list id."""
+    """A name an expression reads; `key` is the setting path, variable, config path (`hf:a.b`), capability or list."""
 
     kind: NameKind
     key: str
@@ -170,10 +174,11 @@ class Program:
         digest: of the rules they were compiled from.
         statements: by index; order is textual order in the pipeline's steps.
         expressions: source text of every guard, for `evaluate` and for showing.
-        writers: setting path, `var.x` or `fact.x` -> statements that may write it. A write to a leaf `a.b` also counts as a writer of `a`.
+        writers: setting path, `var.x` or `fact.x` -> statements that may write it. A write to a leaf `a.b` also counts
+            as a writer of `a`, and one to `a` as a writer of its leaves.
         fast: runs the compiled functions; raises NeedsInterpreter on the first unknown.
         interpret: runs the three-valued interpreter; same result where nothing is unknown.
-        evaluate: (expression index, inputs, settings, vars, facts, env) -> value or Unknown; never raises for data reasons.
+        evaluate: (expression index, inputs, settings, vars, facts, env) -> value or Unknown; never raises for data.
         reasons: the same arguments -> the names whose values alone make the expression what it is.
     """
 

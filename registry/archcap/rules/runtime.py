@@ -128,12 +128,34 @@ class Context:
     """The state of one run; generated steps read what they use of it into locals."""
 
     __slots__ = (
-        "A", "C", "DC", "DH", "DL", "DT", "E", "F", "H", "HF", "K", "LS", "L", "N", "R", "S", "T", "TX", "U", "V", "W",
-        "fn", "trace",
+        "A",
+        "C",
+        "DC",
+        "DH",
+        "DL",
+        "DT",
+        "E",
+        "F",
+        "H",
+        "HF",
+        "K",
+        "L",
+        "LS",
+        "N",
+        "R",
+        "S",
+        "T",
+        "TX",
+        "U",
+        "V",
+        "W",
+        "fn",
+        "trace",
     )  # fmt: skip
 
     S: dict[str, Any]
     V: dict[str, Any]
+    W: dict[str, Any]
     trace: list[Event]
     T: Callable[[Any], None]
 
@@ -145,12 +167,12 @@ class Context:
         self.R = inputs.raw
         self.U = inputs.user
         self.V = dict(variables)
-        self.F = Known(inputs.facts)
+        self.F: Known = Known(inputs.facts)
         self.H = Known(inputs.hw)
         self.A = Assumed(inputs.assume, read)
         self.E = {**env, **inputs.env}
         self.N = set(inputs.env_set)
-        self.W: dict[str, Value] = {}
+        self.W = {}
         self.K = Known() if inputs.architecture is None and inputs.profile is None else Known(profile=inputs.profile)
         self.C = Held(lambda name: holds_capability(name, inputs))
         self.DC = Held(lambda name: draft_holds(name, inputs))
@@ -216,7 +238,7 @@ def leaf(value: Any, *path: str) -> Value:
 def leaf1(value: Any, first: str) -> Value:
     """Return a leaf one level down."""
     if type(value) is dict:
-        return value.get(first)  # type: ignore[no-any-return]
+        return value.get(first)
     return leaf(value, first)
 
 
@@ -246,7 +268,7 @@ def with_leaf(value: Any, path: tuple[str, ...], new_value: Value) -> Value:
         raise AttributeError(f"{type(value).__name__!r} object has no attribute {path[0]!r}")
     changed = value.copy()
     changed[path[0]] = new_value if len(path) == 1 else with_leaf(value.get(path[0]), path[1:], new_value)
-    return changed  # type: ignore[no-any-return]
+    return changed
 
 
 def plain(value: Any) -> Value:
@@ -300,7 +322,7 @@ def pend(entry: dict[str, Any], pending: dict[str, Any], name: str, value: Value
 
 
 __all__ = [
-    "EMPTY", "ENV", "FACT", "FINDING", "RAISES", "SET", "STOP_PIPELINE", "STOP_STAGE", "VAR", "Context", "Event", "Kind",
-    "NeedsInterpreter", "Refusal", "commit", "in_names", "leaf", "leaf1", "leaf2", "new", "pend", "plain", "shown_leaf",
-    "with_leaf", "within",
+    "EMPTY", "ENV", "FACT", "FINDING", "RAISES", "SET", "STOP_PIPELINE", "STOP_STAGE", "VAR", "Context", "Event",
+    "Kind", "NeedsInterpreter", "Refusal", "commit", "in_names", "leaf", "leaf1", "leaf2", "new", "pend", "plain",
+    "shown_leaf", "with_leaf", "within",
 ]  # fmt: skip

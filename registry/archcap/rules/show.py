@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from archcap.rules import expr as x
 from archcap.rules.emit import Emitter
@@ -51,7 +52,7 @@ def _defined(s: _Shower, n: x.Defined) -> str:
     return f"{n.name}({', '.join(s.text(arg) for arg in n.args)})" if n.args else n.name
 
 
-_SHOW: Mapping[type[x.Expr], Callable[[_Shower, x.Expr], str]] = {
+_SHOW: Mapping[type[x.Expr], Callable[[_Shower, Any], str]] = {
     x.Local: lambda s, n: n.name,
     x.Setting: lambda s, n: ".".join(n.path),
     x.Own: lambda s, n: f"own({'.'.join(n.path)!r})",
@@ -70,4 +71,4 @@ _SHOW: Mapping[type[x.Expr], Callable[[_Shower, x.Expr], str]] = {
     x.Call: _call,
     x.Loop: _loop,
     x.Defined: _defined,
-}  # type: ignore[dict-item]
+}

@@ -78,7 +78,8 @@ def declared_type(
     kinds |= {"none"} if optional or None in list(also) else set()
     allowed = frozenset(choices)
     if value_type == "list":
-        return Type(kinds, item=Type(_KINDS[item or "any"], allowed or None, open_, name=f"an item of {name}"), name=name)
+        items = Type(_KINDS[item or "any"], allowed or None, open_, name=f"an item of {name}")
+        return Type(kinds, item=items, name=name)
     scalars = [value for value in extras if isinstance(value, str | int | float)]
     return Type(kinds, allowed.union(scalars) if allowed else None, open_, name=name)
 
