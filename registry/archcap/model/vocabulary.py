@@ -45,7 +45,10 @@ class BranchProbe(Record):
     assigns: Name | None = None
     """It sets an attribute, or passes a keyword argument, of this name."""
     value: Id | None = None
-    """What is assigned ends in this dotted name, as in `AttentionArch.MLA`; None is any value."""
+    """What is assigned ends in this dotted name, as in `AttentionArch.MLA`; None is any value. A condition over the
+    configuration that is assigned makes the support conditional."""
+    fallback: bool = False
+    """Only in releases that have none of the collections and functions of `set` and `named_in`."""
 
     @model_validator(mode="after")
     def _one_mark(self) -> BranchProbe:
@@ -88,8 +91,8 @@ class Probe(Record):
     """Membership in the named collection (module path and name); several where it moved between releases."""
     named_in: Id | tuple[Id, ...] | None = None
     """The named function (module path, class if any, and name) compares the architecture with this name."""
-    branch: BranchProbe | None = None
-    """The architecture is named in the guard of a branch that makes this call."""
+    branch: BranchProbe | tuple[BranchProbe, ...] | None = None
+    """The architecture is named in the guard of a branch (one of these) that makes this call."""
     call: CallProbe | tuple[CallProbe, ...] | None = None
     """The class makes this call (or one of these), whatever the value of the arguments."""
     reads: str | None = None

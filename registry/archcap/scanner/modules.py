@@ -160,6 +160,13 @@ class Modules:
             return Symbol("module", sub, "")
         return None
 
+    def imported(self, module: str, node: ast.ImportFrom, name: str) -> Symbol | None:
+        """Return what *name* stands for after the import statement *node* inside a function of *module*."""
+        for alias in node.names:
+            if (alias.asname or alias.name) == name:
+                return self._imported(module, Import(node.module or "", alias.name, node.level, node.lineno))
+        return None
+
     def _star(self, module: str, star: Import, name: str) -> Symbol | None:
         path = self.absolute(module, star)
         target = None if path is None else self.below(path)

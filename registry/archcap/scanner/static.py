@@ -310,14 +310,18 @@ class Evaluator:
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, module: str, local: Mapping[str, ast.expr]
     ) -> Static:
         generator = node.generators[0]
-        if len(node.generators) > 1 or generator.ifs or not isinstance(generator.target, ast.Name):
+        if len(node.generators) > 1 or not isinstance(generator.target, ast.Name):
             raise Unresolved("comprehension", node.lineno)
+        if not all(_not_none(test, generator.target.id) for test in generator.ifs):
+            raise Unresolved("filtered comprehension", node.lineno)
         values: list[Static] = []
         for value in self._each(generator.iter, module, local):
+            if generator.ifs and value.held is None:
+                continue
             values.append(self.evaluate(node.elt, module, {**local, generator.target.id: value}))
         return Items("list", tuple(values))
 
-    def _each(self, node: ast.expr, module: str, local: Mapping[str, ast.expr]) -> list[ast.expr]:
+    def _each(self, node: ast.expr, module: str, local: Mapping[str, ast.expr]) -> list[_Known]:
         over = self._iterable(node, module, local)
         if isinstance(over, Items):
             return [_Known(value) for value in over.values]
@@ -364,6 +368,17 @@ class _Path(ast.expr):
 
 def _import_path(node: ast.ImportFrom, alias: ast.alias) -> ast.expr:
     return _Path(node.module or "", alias.name)
+
+
+def _not_none(test: ast.expr, name: str) -> bool:
+    return (
+        isinstance(test, ast.Compare)
+        and isinstance(test.left, ast.Name)
+        and test.left.id == name
+        and isinstance(test.ops[0], ast.IsNot)
+        and isinstance(test.comparators[0], ast.Constant)
+        and test.comparators[0].value is None
+    )
 
 
 def _values(value: Static, line: int) -> tuple[Static, ...]:

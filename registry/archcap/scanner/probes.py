@@ -1,0 +1,523 @@
+"""Evaluates the vocabulary's probes on one release's source: which architecture has which capability, and where it shows.
+
+Holds no capability and no engine name of its own: a probe says what to look for, this module knows how to look.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from archcap.model.vocabulary import BranchProbe, CallProbe, Probe
+from archcap.scanner.comparisons import Comparison, comparisons, local_names
+from archcap.scanner.conditions import config_condition
+from archcap.scanner.index import Function, dotted
+from archcap.scanner.modules import Modules, SourceFile, Symbol
+from archcap.scanner.specs import Specs
+from archcap.scanner.static import Evaluator, Items, Ref, Static, Table, Unresolved
+from archcap.scanner.structure import Entry, Structure
+
+
+class Evidence(NamedTuple):
+    """Where a capability shows. `when` is the configuration it depends on; None holds always."""
+
+    file: str
+    line: int
+    when: str | None = None
+
+
+class Missing(NamedTuple):
+    """Something a probe could not decide."""
+
+    file: str
+    line: int
+    reason: str
+
+
+@dataclass
+class Findings:
+    """What a probe found: evidence by architecture, and what it could not read."""
+
+    found: dict[str, Evidence] = field(default_factory=dict)
+    unresolved: list[Missing] = field(default_factory=list)
+
+    def add(self, name: str, evidence: Evidence) -> None:
+        """Keep the stronger of two pieces of evidence: one without a condition."""
+        held = self.found.get(name)
+        if held is None or (held.when is not None and evidence.when is None):
+            self.found[name] = evidence
+
+
+class Probes:
+    """Evaluates probes for the architectures of one source."""
+
+    def __init__(
+        self, modules: Modules, evaluator: Evaluator, structure: Structure, entries: Mapping[str, Entry], specs: Specs
+    ) -> None:
+        self.modules = modules
+        self.evaluator = evaluator
+        self.structure = structure
+        self.entries = entries
+        self.specs = specs
+
+    def evaluate(self, probe: Probe, lists: Mapping[str, Mapping[str, Evidence]] | None = None) -> Findings:
+        """Return the architectures that have what *probe* looks for.
+
+        Args:
+            probe: its keys are alternatives.
+            lists: the lists scanned so far, for `list`: names with their place, by id.
+        """
+        out = Findings()
+        for key, run in _PROBES:
+            if getattr(probe, key) is not None:
+                run(self, probe, out)
+        if probe.list is not None:
+            for name, place in ((lists or {}).get(probe.list) or {}).items():
+                if name in self.entries:
+                    out.add(name, place)
+        return out
+
+    # classes
+
+    def _asked(self, probe: Probe) -> Iterator[tuple[str, list[Symbol]]]:
+        """Yield every architecture with the classes to ask: all of them must have the capability."""
+        for name, entry in self.entries.items():
+            symbol: Symbol | None = entry.symbol
+            if probe.asks == "body":
+                symbol = self.structure.body_of_entry(entry.symbol)
+            if symbol is not None:
+                yield name, [symbol]
+
+    def _by_class(self, probe: Probe, out: Findings, look: Callable[[Symbol], Evidence | None]) -> None:
+        for name, symbols in self._asked(probe):
+            for symbol in symbols:
+                evidence = look(symbol) or self._delegated(symbol, look, out)
+                if evidence is not None:
+                    out.add(name, evidence)
+
+    def _delegated(self, symbol: Symbol, look: Callable[[Symbol], Evidence | None], out: Findings) -> Evidence | None:
+        """Ask the classes that `__getattr__` passes unknown names to; undecided when they disagree."""
+        delegates = self.structure.delegates(symbol)
+        answers = [look(one) for one in delegates]
+        held = [a for a in answers if a is not None]
+        if held and len(held) < len(answers):
+            out.unresolved.append(
+                Missing(held[0].file, held[0].line, f"{symbol.name} delegates to several classes, and not all have it")
+            )
+            return None
+        return held[0] if held else None
+
+    def method(self, probe: Probe, out: Findings) -> None:
+        name = probe.method
+        assert name is not None
+        self._by_class(probe, out, lambda symbol: self._has(symbol, name, own_only=False))
+
+    def attribute(self, probe: Probe, out: Findings) -> None:
+        name = probe.attribute
+        assert name is not None
+        self._by_class(probe, out, lambda symbol: self._has(symbol, name, own_only=False))
+
+    def _has(self, symbol: Symbol, name: str, own_only: bool) -> Evidence | None:
+        found = self.modules.method(symbol, name)
+        if found is not None:
+            return Evidence(self.modules.file(found[0]).path, found[1].span[0])
+        for owner, member in self.modules.members(symbol, name):
+            return Evidence(self.modules.file(owner).path, member.line)
+        return None
+
+    def parameter(self, probe: Probe, out: Findings) -> None:
+        assert probe.parameter is not None
+        method, _, name = probe.parameter.rpartition(".")
+
+        def look(symbol: Symbol) -> Evidence | None:
+            found = self.modules.method(symbol, method)
+            if found is None or name not in found[1].params:
+                return None
+            return Evidence(self.modules.file(found[0]).path, found[1].span[0])
+
+        self._by_class(probe, out, look)
+
+    def base(self, probe: Probe, out: Findings) -> None:
+        def look(symbol: Symbol) -> Evidence | None:
+            for one in self.modules.lineage(symbol):
+                if str(one) == probe.base or one.name == probe.base:
+                    made = self.modules.classes(symbol)
+                    return Evidence(self.modules.file(symbol).path, made[0].span[0])
+            return None
+
+        self._by_class(probe, out, look)
+
+    def call(self, probe: Probe, out: Findings) -> None:
+        assert probe.call is not None
+        wanted = probe.call if isinstance(probe.call, tuple) else (probe.call,)
+
+        def look(symbol: Symbol) -> Evidence | None:
+            return next((e for e in (self._call_in(symbol, w) for w in wanted) if e is not None), None)
+
+        self._by_class(probe, out, look)
+
+    def _call_in(self, symbol: Symbol, wanted: CallProbe) -> Evidence | None:
+        for file, node in self._methods(symbol, wanted.calls):
+            for one in ast.walk(node):
+                if isinstance(one, ast.Call) and _last(one.func) == wanted.calls:
+                    if {k.arg for k in one.keywords}.issuperset(wanted.passes):
+                        return Evidence(file.path, one.lineno)
+        return None
+
+    def reads(self, probe: Probe, out: Findings) -> None:
+        assert probe.reads is not None
+        method, _, name = probe.reads.rpartition(".")
+
+        def look(symbol: Symbol) -> Evidence | None:
+            found = self.modules.method(symbol, method)
+            if found is None:
+                return None
+            file = self.modules.file(found[0])
+            for one in ast.walk(file.statement(found[1].span)):
+                if _mentions(one, name):
+                    return Evidence(file.path, getattr(one, "lineno", found[1].span[0]))
+            return None
+
+        self._by_class(probe, out, look)
+
+    def decorator(self, probe: Probe, out: Findings) -> None:
+        wanted = (probe.decorator or "").rpartition(".")[2]
+
+        def look(symbol: Symbol) -> Evidence | None:
+            for made in self.modules.classes(symbol):
+                if any(d.partition("(")[0].rpartition(".")[2] == wanted for d in made.decorators):
+                    return Evidence(self.modules.file(symbol).path, made.span[0])
+            return None
+
+        self._by_class(probe, out, look)
+
+    def _methods(self, symbol: Symbol, mentions: str) -> Iterator[tuple[SourceFile, ast.stmt]]:
+        """Yield the methods of *symbol* and of the engine classes it inherits from, overridden ones left out."""
+        seen: set[str] = set()
+        for one in self.modules.lineage(symbol):
+            for made in self.modules.classes(one):
+                file = self.modules.file(one)
+                for name, function in made.methods.items():
+                    if name in seen and name != "__init__":
+                        continue
+                    seen.add(name)
+                    if mentions in file.text(function.span):
+                        yield file, file.statement(function.span)
+
+    # collections and code
+
+    def set(self, probe: Probe, out: Findings) -> None:
+        for path in _several(probe.set):
+            symbol = self._value_at(path)
+            if symbol is None:
+                continue
+            owner, values = symbol
+            for name, line in values.items():
+                if name in self.entries:
+                    out.add(name, Evidence(self.modules.files[owner].path, line))
+
+    def _value_at(self, path: str) -> tuple[str, dict[str, int]] | None:
+        """Return the module of a collection and its names with their lines; None when the release has no such thing."""
+        module, _, name = path.rpartition(".")
+        symbol = self.modules.resolve(module, name)
+        if symbol is not None and symbol.kind == "value":
+            file = self.modules.file(symbol)
+            return symbol.module, _strings(self.evaluator.named(symbol), file.index.values[symbol.name][0].span[0])
+        outer, _, owner = module.rpartition(".")
+        holder = self.modules.resolve(outer, owner) if outer else None
+        if holder is None or holder.kind != "class":
+            return None
+        try:
+            value = self.evaluator.class_attribute(holder, name)
+        except Unresolved:
+            return None
+        line = next((m.line for _, m in self.modules.members(holder, name)), 1)
+        return holder.module, _strings(value, line)
+
+    def named_in(self, probe: Probe, out: Findings) -> None:
+        for path in _several(probe.named_in):
+            found = self.function(path)
+            if found is None:
+                continue
+            file, node = found
+            for test in comparisons(node, file.module, self.evaluator):
+                for name in self._architectures(test):
+                    out.add(name, Evidence(file.path, test.line))
+
+    def function(self, path: str) -> tuple[SourceFile, ast.stmt] | None:
+        """Return the function or method at a dotted path, or None when the release has none."""
+        module, _, name = path.rpartition(".")
+        symbol = self.modules.resolve(module, name)
+        if symbol is not None and symbol.kind == "function":
+            file = self.modules.file(symbol)
+            return file, file.statement(file.index.functions[symbol.name][-1].span)
+        outer, _, owner = module.rpartition(".")
+        holder = self.modules.resolve(outer, owner) if outer else None
+        found = self.modules.method(holder, name) if holder is not None and holder.kind == "class" else None
+        if found is None:
+            return None
+        file = self.modules.file(found[0])
+        return file, file.statement(found[1].span)
+
+    def _architectures(self, test: Comparison) -> list[str]:
+        if test.form == "startswith":
+            return [n for n in self.entries if n.startswith(test.names)]
+        if test.form == "endswith":
+            return [n for n in self.entries if n.endswith(test.names)]
+        return [n for n in test.names if n in self.entries]
+
+    def or_spec(self, probe: Probe, out: Findings) -> None:
+        assert probe.or_spec is not None
+        for spec in self.specs.all:
+            if spec.fields.get(probe.or_spec) is not True:
+                continue
+            for name in spec.architectures:
+                if name in self.entries:
+                    out.add(name, Evidence(spec.file, spec.line))
+
+    def registered(self, probe: Probe, out: Findings) -> None:
+        wanted = probe.registered
+        assert wanted is not None
+        base = wanted.base.rpartition(".")[2]
+        for module, file in self.modules.files.items():
+            if wanted.attribute.encode() not in file.content:
+                continue
+            for name, made in file.index.classes.items():
+                if wanted.attribute not in made[0].members:
+                    continue
+                symbol = Symbol("class", module, name)
+                if any(str(one) == wanted.base or one.name == base for one in self.modules.lineage(symbol)):
+                    self._registered(symbol, wanted.attribute, file, made[0].members[wanted.attribute][0].line, out)
+
+    def _registered(self, symbol: Symbol, attribute: str, file: SourceFile, line: int, out: Findings) -> None:
+        try:
+            value = self.evaluator.class_attribute(symbol, attribute)
+        except Unresolved as error:
+            out.unresolved.append(Missing(file.path, line, error.reason))
+            return
+        for name in _strings(value, line):
+            if name in self.entries:
+                out.add(name, Evidence(file.path, line))
+
+    def branch(self, probe: Probe, out: Findings) -> None:
+        assert probe.branch is not None
+        for wanted in probe.branch if isinstance(probe.branch, tuple) else (probe.branch,):
+            if wanted.fallback and self._present(probe):
+                continue
+            word = wanted.calls or wanted.assigns or ""
+            for file in self.modules.files.values():
+                if word.encode() in file.content and not file.path.startswith(("srt/models/", "test/")):
+                    for node in self._functions(file, word):
+                        _Branches(self, wanted, file, node, out).block(node.body, frozenset(), None)
+            if wanted.calls:
+                self._handed_on(wanted, out)
+
+    def _present(self, probe: Probe) -> bool:
+        """Whether the release has any of the collections and functions the probe names."""
+        if any(self._value_at(path) is not None for path in _several(probe.set)):
+            return True
+        return any(self.function(path) is not None for path in _several(probe.named_in))
+
+    def _functions(self, file: SourceFile, word: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+        for function in _all_functions(file):
+            if word in file.text(function.span):
+                node = file.statement(function.span)
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    yield node
+
+    def _handed_on(self, wanted: BranchProbe, out: Findings) -> None:
+        """Look at branches that hand the architecture to a function of the engine that makes the call."""
+        makers = self._makers(wanted)
+        for file in self.modules.files.values():
+            if file.path.startswith(("srt/models/", "test/")):
+                continue
+            for name in makers:
+                if name.encode() in file.content:
+                    for node in self._functions(file, name):
+                        if node.name != name:
+                            inner = BranchProbe(calls=name)
+                            _Branches(self, inner, file, node, out).block(node.body, frozenset(), None)
+
+    def _makers(self, wanted: BranchProbe) -> set[str]:
+        """Return the names of module-level functions that make the call and are given the architecture."""
+        assert wanted.calls is not None
+        found: set[str] = set()
+        for file in self.modules.files.values():
+            if wanted.calls.encode() not in file.content or file.path.startswith(("srt/models/", "test/")):
+                continue
+            for name, functions in file.index.functions.items():
+                if not any("arch" in p for p in functions[-1].params) or name == wanted.calls:
+                    continue
+                node = file.statement(functions[-1].span)
+                if any(isinstance(one, ast.Call) and makes_call(one, wanted) for one in ast.walk(node)):
+                    found.add(name)
+        return found
+
+
+def _all_functions(file: SourceFile) -> list[Function]:
+    functions = [f for made in file.index.functions.values() for f in made]
+    return functions + [f for made in file.index.classes.values() for one in made for f in one.methods.values()]
+
+
+def makes_call(call: ast.Call, wanted: BranchProbe) -> bool:
+    """Return whether *call* is the one the probe looks for and is not told to deny the capability."""
+    if _last(call.func) != wanted.calls:
+        return False
+    given = {k.arg: k.value for k in call.keywords}
+    return not any(_is_constant(given.get(k), v) for k, v in wanted.unless.items())
+
+
+class _Branches:
+    """Walks a function's branches, with the architectures each guard names."""
+
+    def __init__(
+        self,
+        probes: Probes,
+        wanted: BranchProbe,
+        file: SourceFile,
+        function: ast.FunctionDef | ast.AsyncFunctionDef,
+        out: Findings,
+    ) -> None:
+        self.probes = probes
+        self.wanted = wanted
+        self.file = file
+        self.local = local_names(function)
+        self.out = out
+
+    def block(self, statements: list[ast.stmt], names: frozenset[str], when: str | None) -> None:
+        for statement in statements:
+            if isinstance(statement, ast.If):
+                self._if(statement, names, when)
+            else:
+                if names:
+                    self._statement(statement, names, when)
+                for inner in ("body", "orelse", "finalbody"):
+                    block = getattr(statement, inner, None)
+                    if block and not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+                        self.block(block, names, when)
+
+    def _if(self, node: ast.If, names: frozenset[str], when: str | None) -> None:
+        tested = self._named(node.test)
+        inner = names
+        condition = when
+        if tested:
+            inner = (names & tested) if names else tested
+            rest = self._rest(node.test)
+        else:
+            rest = node.test
+        if inner and rest is not None:
+            text = config_condition(rest, self.local)
+            if text is not None:
+                condition = text if when is None else f"({when}) and ({text})"
+        self.block(node.body, inner, condition)
+        self.block(node.orelse, names, when)
+
+    def _named(self, test: ast.expr) -> frozenset[str]:
+        names: set[str] = set()
+        for one in comparisons(test, self.file.module, _WithLocals(self.probes.evaluator, self.local)):
+            if not one.negated:
+                names.update(self.probes._architectures(one))
+        return frozenset(names)
+
+    def _rest(self, test: ast.expr) -> ast.expr | None:
+        """Return the part of an `and` that names no architecture."""
+        if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And):
+            return None
+        rest = [v for v in test.values if not self._named(v)]
+        if not rest:
+            return None
+        return rest[0] if len(rest) == 1 else ast.BoolOp(ast.And(), rest)
+
+    def _statement(self, statement: ast.stmt, names: frozenset[str], when: str | None) -> None:
+        for one in ast.walk(statement):
+            if self._matches(one):
+                held = self._condition(one, when)
+                for name in names:
+                    self.out.add(name, Evidence(self.file.path, getattr(one, "lineno", statement.lineno), held))
+
+    def _condition(self, node: ast.AST, when: str | None) -> str | None:
+        """Return the condition under which the branch gives the capability: around it, and assigned by it."""
+        if self.wanted.assigns is None or self.wanted.value is not None or not isinstance(node, ast.Assign):
+            return when
+        own = config_condition(node.value, self.local)
+        return own if when is None or own is None else f"({when}) and ({own})"
+
+    def _matches(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Call):
+            if self.wanted.calls is not None:
+                return makes_call(node, self.wanted)
+            return any(k.arg == self.wanted.assigns and self._value_fits(k.value) for k in node.keywords)
+        if isinstance(node, ast.Assign) and self.wanted.assigns is not None:
+            return any(_last(t) == self.wanted.assigns for t in node.targets) and self._value_fits(node.value)
+        return False
+
+    def _value_fits(self, node: ast.expr) -> bool:
+        if self.wanted.value is None:
+            return True
+        text = dotted(node) or ast.unparse(node)
+        return text == self.wanted.value or text.endswith("." + self.wanted.value)
+
+
+class _WithLocals(Evaluator):
+    """An evaluator that also knows a function's local names."""
+
+    def __init__(self, inner: Evaluator, local: Mapping[str, ast.expr]) -> None:
+        self.modules = inner.modules
+        self.inner = inner
+        self.around = local
+
+    def evaluate(self, node: ast.expr, module: str, local: Mapping[str, ast.expr] | None = None) -> Static:
+        return self.inner.evaluate(node, module, {**self.around, **(local or {})})
+
+
+def _is_constant(node: ast.expr | None, value: object) -> bool:
+    return isinstance(node, ast.Constant) and node.value is value
+
+
+def _last(node: ast.expr) -> str:
+    return (dotted(node) or "").rpartition(".")[2] or (node.attr if isinstance(node, ast.Attribute) else "")
+
+
+def _mentions(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr == name
+    if isinstance(node, ast.Name):
+        return node.id == name
+    return isinstance(node, ast.Constant) and node.value == name
+
+
+def _several(value: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return () if value is None else (value,) if isinstance(value, str) else value
+
+
+def _strings(value: Static, line: int) -> dict[str, int]:
+    """Return the names a collection holds; classes count by their name."""
+    if isinstance(value, Table):
+        return {k: line for k, _ in value.pairs if isinstance(k, str)}
+    values = value.values if isinstance(value, Items) else (value,)
+    found: dict[str, int] = {}
+    for one in values:
+        if isinstance(one, str):
+            found[one] = line
+        elif isinstance(one, Ref):
+            found[one.symbol.name] = line
+    return found
+
+
+_PROBES: tuple[tuple[str, Callable[[Probes, Probe, Findings], None]], ...] = (
+    ("method", Probes.method),
+    ("attribute", Probes.attribute),
+    ("parameter", Probes.parameter),
+    ("base", Probes.base),
+    ("set", Probes.set),
+    ("named_in", Probes.named_in),
+    ("branch", Probes.branch),
+    ("call", Probes.call),
+    ("reads", Probes.reads),
+    ("registered", Probes.registered),
+    ("or_spec", Probes.or_spec),
+    ("decorator", Probes.decorator),
+)
+
