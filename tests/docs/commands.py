@@ -23,8 +23,10 @@ class Typed:
 
     @property
     def words(self) -> list[str]:
-        """Return the words after `capctl`."""
-        return shlex.split(self.line, comments=True)[1:]
+        """Return the words after `capctl`, without what the shell does with its output."""
+        words = shlex.split(self.line, comments=True)[1:]
+        ends = [at for at, word in enumerate(words) if word in (">", "|", "<")]
+        return words[: ends[0]] if ends else words
 
 
 def typed(fence: Fence) -> list[Typed]:

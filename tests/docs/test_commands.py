@@ -8,7 +8,7 @@ import pytest
 
 from archcap.cli import main
 from tests.docs.commands import Typed, actions, all_typed, mentioned, own_commands, parser_of, typed
-from tests.docs.pages import ROOT, Page, fences
+from tests.docs.pages import ROOT, Fence, Page, fences
 
 TYPED = list(all_typed())
 RUN = [fence for fence in fences("console") if fence.mark == "run"]
@@ -31,7 +31,7 @@ def test_a_command_in_running_text_exists(page: str, span: str) -> None:
 
 @pytest.mark.parametrize("fence", RUN, ids=lambda fence: fence.place)
 def test_a_command_marked_run_does_what_is_shown(
-    fence, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    fence: Fence, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
     for command in typed(fence):

@@ -8,12 +8,14 @@ import pytest
 import yaml
 
 from archcap.load import check_registry, load_registry
+from archcap.model.hardware import Gpu
 from archcap.rules import check_engine
 from tests.docs.pages import ROOT, Fence, fences
 
 EXAMPLES = [fence for fence in fences("yaml") if fence.mark == "example"]
 EXCERPTS = [fence for fence in fences("yaml") if fence.mark == "excerpt"]
 FORMAT, LANGUAGE = "docs/registry-format.md", "docs/rules.md"
+HARDWARE = frozenset(Gpu.model_fields) | {"count", "nodes", "major", "minor", "sm"}
 
 
 def written(folder: Path, *names: str) -> Path:
@@ -31,7 +33,7 @@ def written(folder: Path, *names: str) -> Path:
 def test_the_examples_are_one_registry_without_a_problem(tmp_path: Path, names: tuple[str, ...]) -> None:
     registry = load_registry(written(tmp_path, *names))
     for engine in registry.engines.values():
-        assert list(check_engine(engine, registry.vocabulary, frozenset())) == []
+        assert check_engine(engine, registry.vocabulary, (), HARDWARE, registry.checkpoints) == []
 
 
 def test_a_wrong_word_in_an_example_is_found(tmp_path: Path) -> None:
@@ -55,6 +57,8 @@ def test_there_are_examples_and_excerpts() -> None:
     assert len(EXCERPTS) > 5
 
 
-@pytest.mark.parametrize("fence", [fence for fence in fences("yaml") if fence.mark is None], ids=lambda fence: fence.place)
+@pytest.mark.parametrize(
+    "fence", [fence for fence in fences("yaml") if fence.mark is None], ids=lambda fence: fence.place
+)
 def test_other_yaml_can_be_read(fence: Fence) -> None:
     yaml.safe_load(fence.body)
