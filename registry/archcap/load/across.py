@@ -61,7 +61,7 @@ def _vocabulary(parts: RegistryParts) -> Iterator[Found]:
 
 def _probe(parts: RegistryParts, path: DataPath, engine: str, probe: Probe) -> Iterator[Wording]:
     if engine not in parts.engines:
-        yield from unknown_name(path, "engine", engine, frozenset(parts.engines))
+        yield from unknown_name(path, "engine", engine, frozenset(parts.engines) or None)
     elif probe.list is not None:
         yield from unknown_name((*path, "list"), "list", probe.list, EngineNames(parts.engines[engine]).lists)
 

@@ -98,8 +98,16 @@ class EngineParts:
     pipeline: Part[PipelineFile] | None = None
 
     def keys(self, kind: Kind, section: str) -> frozenset[str] | None:
-        """Return the keys of *section* over all files of *kind*, valid or not; None when a file cannot be read."""
-        return section_keys(self.documents.get(kind, ()), section)
+        """Return the keys of *section* over all files of *kind*, valid or not; None when unreadable or missing."""
+        return _keys(self.documents, kind, section)
+
+
+_NEEDED: frozenset[Kind] = frozenset({"vocabulary", "engine", "settings", "architectures"})
+
+
+def _keys(documents: Mapping[Kind, Sequence[Document]], kind: Kind, section: str) -> frozenset[str] | None:
+    found = documents.get(kind, ())
+    return section_keys(found, section) if found or kind not in _NEEDED else None
 
 
 def section_keys(documents: Sequence[Document], section: str) -> frozenset[str] | None:
@@ -207,8 +215,8 @@ class RegistryParts:
     problems: list[Problem] = field(default_factory=list)
 
     def keys(self, kind: Kind, section: str) -> frozenset[str] | None:
-        """Return the keys of *section* over all files of *kind* outside engines; None when one cannot be read."""
-        return section_keys(self.documents.get(kind, ()), section)
+        """Return the keys of *section* over all files of *kind* outside engines; None when missing or unreadable."""
+        return _keys(self.documents, kind, section)
 
 
 def statements(path: DataPath, block: Iterable[Statement]) -> Iterator[tuple[DataPath, Statement]]:

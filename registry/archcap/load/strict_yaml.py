@@ -8,7 +8,7 @@ Knows no record.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TypeAlias, cast
 
@@ -149,7 +149,7 @@ class Document:
         return Problem(self.name, line, path, message, hint=hint)
 
     def _read(self, builder: Builder) -> None:
-        self.problems = tuple(_byte_problems(self.name, self._data)) or tuple(self._reference_problems())
+        self.problems = tuple(_byte_problems(self.name, self._data)) or _once(self._reference_problems())
         if self.problems:
             return
         try:
@@ -167,7 +167,7 @@ class Document:
         if node is None or (self.value is None and builder.clean):
             self.problems = (self._problem(None, "the file is empty", "restore its content or delete the file"),)
         elif not builder.clean:
-            self.problems = tuple(_node_problems(self.name, node, ()))
+            self.problems = _once(_node_problems(self.name, node, ()))
 
     def _reference_problems(self) -> Iterator[Problem]:
         """Report anchors, aliases and tags; the cheap search first, as few files can hold any."""
@@ -214,6 +214,10 @@ class Document:
         if found.line is None and node is not None:
             return Located(node.start_mark.line + 1, (), None, tuple(path))
         return found
+
+
+def _once(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    return tuple(dict.fromkeys(problems))
 
 
 class Located:

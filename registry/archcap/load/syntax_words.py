@@ -45,6 +45,8 @@ _WORDS = {
     ),
 }
 
+_TOLD_BY_THEIR_START = frozenset({"found unexpected end of stream", "could not find expected ':'"})
+
 
 def syntax_problem(name: str, data: bytes, error: yaml.YAMLError) -> Problem:
     """Return the problem that *error* stands for.
@@ -60,7 +62,7 @@ def syntax_problem(name: str, data: bytes, error: yaml.YAMLError) -> Problem:
 
 
 def _line(data: bytes, error: yaml.YAMLError, said: str) -> int | None:
-    opened = said == "found unexpected end of stream"
+    opened = said in _TOLD_BY_THEIR_START
     mark = getattr(error, "context_mark" if opened else "problem_mark", None) or getattr(error, "problem_mark", None)
     if mark is not None:
         return int(mark.line) + 1

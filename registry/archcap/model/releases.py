@@ -11,7 +11,7 @@ from pydantic import model_validator
 
 from archcap.model.base import Record
 
-_BOUND = re.compile(r"^(>=|<)\s*(\S+)$")
+_BOUND = re.compile(r"^(>=|<(?!=))\s*(\S+)$")
 
 
 @lru_cache(maxsize=4096)
