@@ -58,13 +58,18 @@ def declared_is(name: str, value: Json | Unknown, declared: Declared | None) -> 
 def capability_held(view: ReleaseView, architecture: str | None, capability: str, held: bool) -> str:
     """Return who has or lacks a capability in this release, and since when it has it."""
     known = view.capabilities.get(capability)
-    title = known.title if known else capability.replace("_", " ")
+    title = _in_a_sentence(known.title) if known else capability.replace("_", " ")
     who = architecture or "the architecture"
     if held:
         return f"{who} is registered for {title} in {view.release}"
     since = view.since(architecture, capability) if architecture else None
     later = f" (it is from {since})" if since else ""
     return f"{who} is not registered for {title} in {view.release}{later}"
+
+
+def _in_a_sentence(title: str) -> str:
+    """Return a title without its capital, unless it begins with an acronym."""
+    return title[0].lower() + title[1:] if title[1:2].islower() else title
 
 
 def list_held(view: ReleaseView, list_id: str, name: str | None, held: bool) -> str:
