@@ -17,7 +17,7 @@ JsonObject: TypeAlias = dict[str, Json]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
 """A name that can stand bare in an expression: a setting, fact, capability or step."""
 
-Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.:@/+-]*$", max_length=200)]
+Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.:@/+#-]*$", max_length=200)]
 """A dotted identifier: a list, a rule, a piece of hardware, a checkpoint."""
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=4000)]
