@@ -1,4 +1,4 @@
-"""Conditions outside the rules: the `when` of conditional support, over the configuration alone."""
+"""Conditions outside the rules: the `when` of conditional support, over the configuration and `hw.platform` alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from archcap.rules.names import Universe
 from archcap.rules.parse import Flaw, Scope, parse
 from archcap.rules.run import Inputs, Unknown, Value
 
-_CONFIG_ONLY = Universe({}, Names(), frozenset(), {}, {}, frozenset(), frozenset(), frozenset())
+_PLATFORM = frozenset({"platform"})
+_CONFIG_ONLY = Universe({}, Names(), frozenset(), {}, {}, frozenset(), _PLATFORM, frozenset())
 
 
 def condition_flaws(text: str) -> list[Flaw]:
