@@ -75,7 +75,8 @@ def holding_text(held: tuple[Holding, ...]) -> str:
     """Return what an architecture has of a capability in a few words."""
     words = []
     for one in held:
-        word = one.state if one.value is True else f"{one.state} {value_text(_plain(one))}"
+        value = "" if one.value is True else value_text(_plain(one))
+        word = " ".join(part for part in ("" if value and one.state == "yes" else one.state, value) if part)
         where = f" on {one.platform}" if one.platform else ""
         when = f" when {one.when}" if one.when else ""
         words.append(f"{word}{where}{when}")
@@ -90,7 +91,8 @@ def _setting(change: SettingChange) -> str:
     if change.kind in ("added", "removed"):
         return ""
     if change.kind in ("choices", "flags") and isinstance(change.before, list) and isinstance(change.after, list):
-        came = [f"+{item}" for item in change.after if item not in change.before]
-        went = [f"-{item}" for item in change.before if item not in change.after]
-        return f"{change.kind} {' '.join([*came, *went])}"
-    return f"{change.kind} {value_text(change.before)} becomes {value_text(change.after)}"
+        came = [value_text(item) for item in change.after if item not in change.before]
+        went = [value_text(item) for item in change.before if item not in change.after]
+        turns = [f"{word} {', '.join(items)}" for word, items in (("added", came), ("gone", went)) if items]
+        return f"{change.kind}: {'; '.join(turns) or 'another order'}"
+    return f"{change.kind}: {value_text(change.before)} becomes {value_text(change.after)}"

@@ -143,7 +143,7 @@ def _ready(engine: str, release: str, digest: str) -> bool:
 def _cache(session: Session) -> Finding:
     from archcap.snapshot import programs, store
 
-    root = store.checkout_root()
+    root = None if session.registry or os.environ.get(store.ENVIRONMENT) else store.checkout_root()
     folder = programs.BUILT if root else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     place = next(parent for parent in (folder, *folder.parents) if parent.exists())
     hint = "what is built is built again each time; make it writable or set XDG_CACHE_HOME"
@@ -152,10 +152,11 @@ def _cache(session: Session) -> Finding:
 
 def _data(session: Session) -> Finding:
     from archcap.cli.validate import problems_of
-    from archcap.snapshot.store import checkout_root
+    from archcap.snapshot.store import ENVIRONMENT, checkout_root
 
-    root = session.registry if session.registry and session.registry.is_dir() else checkout_root()
-    if root is None:
+    named = session.registry or os.environ.get(ENVIRONMENT)
+    root = Path(named) if named else checkout_root()
+    if root is None or not root.is_dir():
         return Finding("registry data", True, "compiled; there is no YAML to check")
     broken, found = problems_of(root)
     errors = len(broken) + sum(one.severity == "error" for one in found)

@@ -10,6 +10,7 @@ from archcap.cli.command import Parser, Session
 from archcap.cli.console import Console
 from archcap.cli.launch import add_launch_options, asked
 from archcap.cli.text import chain, value_text
+from archcap.model.base import Json
 from archcap.model.codec import dumps
 from archcap.resolver import explain
 from archcap.resolver.explain import Explanation, Write
@@ -42,16 +43,18 @@ def run(args: argparse.Namespace, session: Session) -> int:
 def render(explanation: Explanation, engine: str, console: Console) -> str:
     """Return the chain as prose, in the order in which the engine decides."""
     name, outcome = explanation.setting, explanation.outcome
-    default = f"Its default is {value_text(explanation.default)}."
+    leaf = name.partition(".")[2]
+    before = value_text(_leaf(explanation.default, leaf))
+    default = f"Its default is {before}."
     if outcome is None:
-        final = f"keeps its default, {value_text(explanation.default)}"
+        final = f"keeps its default ({before})"
     elif outcome.origin == "unknown":
         final = "cannot be decided with what is given"
     else:
-        final = f"is {value_text(outcome.value)}"
+        final = f"is {value_text(_leaf(outcome.value, leaf))}"
     lines = [console.paint(f"{name} {final} on {engine} {explanation.release}.", "bold"), ""]
     if outcome is not None and outcome.requested is not None:
-        default += f" The launch asks for {value_text(outcome.requested)}."
+        default += f" The launch asks for {value_text(_leaf(outcome.requested, leaf))}."
     lines.append(default)
     for number, write in enumerate(explanation.writes, 1):
         lines += ["", *_write(number, write, name, console)]
@@ -59,6 +62,13 @@ def render(explanation: Explanation, engine: str, console: Console) -> str:
         lines.append("No rule writes it here." if explanation.left_alone else "No rule writes it.")
         lines += chain(explanation.left_alone, console, "  ")
     return "\n".join(lines)
+
+
+def _leaf(value: Json, path: str) -> Json:
+    """Return the leaf at a dotted *path*; the value itself for the empty path."""
+    for name in path.split(".") if path else ():
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def _write(number: int, write: Write, name: str, console: Console) -> list[str]:

@@ -10,7 +10,8 @@ from archcap.cli.catalogue import SHOWN, record_of
 from archcap.cli.command import Parser, Session
 from archcap.cli.console import Console, table
 from archcap.cli.launch import engine_release, view_of
-from archcap.model.architectures import Architecture
+from archcap.cli.text import value_text
+from archcap.model.architectures import Architecture, NameList
 from archcap.model.base import JsonObject, Record
 from archcap.model.codec import dumps
 from archcap.model.releases import Interval
@@ -38,6 +39,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
         session.console.write(_architecture(args.name, found, view, session.console))
     elif isinstance(found, Capability):
         session.console.write(_capability(args.name, found, view, session.console))
+    elif isinstance(found, NameList):
+        session.console.write(_list(args.name, found, view, session.console))
     else:
         session.console.write(_data(args.kind, args.name, found, view))
     return OK
@@ -89,10 +92,30 @@ def _supports(
 ) -> list[str]:
     rows = []
     for capability in sorted(always):
-        held = next(entry for entry in found.support[capability] if entry.holds(view.release))
-        words = [view.capabilities[capability].title, "" if held.state == "yes" else held.state, held.note or ""]
-        rows.append((capability, _interval(held), "; ".join(word for word in words if word)))
+        since, words = _held(found, capability, view)
+        title_and_words = "; ".join(word for word in (view.capabilities[capability].title, words) if word)
+        rows.append((capability, since, title_and_words))
     return [console.paint(title, "bold"), *(table(rows, "  ") or ["  nothing"])]
+
+
+def _held(found: Architecture, capability: str, view: ReleaseView) -> tuple[str, str]:
+    """Return since when an architecture has a capability, and what else is to be said of it."""
+    held = next(entry for entry in found.support[capability] if entry.holds(view.release))
+    value = "" if held.value is True else value_text([*held.value] if isinstance(held.value, tuple) else held.value)
+    words = [value, "" if held.state == "yes" else held.state, held.note or ""]
+    return _interval(held), "; ".join(word for word in words if word)
+
+
+def _list(name: str, found: NameList, view: ReleaseView, console: Console) -> str:
+    here = view.lists[name]
+    source = found.source if isinstance(found.source, str) else ", ".join(f"{r}: {s}" for r, s in found.source.items())
+    rows = [
+        ("" if holder in here else "not now", holder, ", ".join(map(_interval, stays)))
+        for holder, stays in sorted(found.names.items())
+    ]
+    lines = [f"{console.paint(name, 'bold')}: {found.title or found.kind}", f"  source: {source}", ""]
+    title = f"{len(here)} names in {view.engine.engine} {view.release}"
+    return "\n".join([*lines, console.paint(title, "bold"), *table([row[1:] + row[:1] for row in rows], "  ")])
 
 
 def _capability(name: str, found: Capability, view: ReleaseView, console: Console) -> str:
@@ -104,8 +127,9 @@ def _capability(name: str, found: Capability, view: ReleaseView, console: Consol
         "",
     ]
     holders, conditional = sorted(view.capability_set(name)), view.conditional_set(name)
+    rows = [(holder, *_held(view.architectures[holder], name, view)) for holder in holders]
     title = f"{len(holders)} of {len(view.architectures)} architectures in {view.engine.engine} {view.release}"
-    lines += [console.paint(title, "bold"), *(f"  {holder}" for holder in holders)]
+    lines += [console.paint(title, "bold"), *table(rows, "  ")]
     if conditional:
         lines += ["", console.paint("under a condition", "bold"), *table(sorted(conditional.items()), "  ")]
     return "\n".join(lines)

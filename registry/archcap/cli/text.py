@@ -31,7 +31,7 @@ _STAGES = {
 _ORIGINS = {"user": "asked for", "config": "config", "hardware": "hardware", "default": "default", "env": "environment",
             "assumption": "assumed", "registry": "registry", "rule": "", "unknown": "unknown"}  # fmt: skip
 _EVIDENCE = {"source": "read in the source", "verified": "verified by running it", "report": "reported"}
-_LONGEST_VALUE = 60
+_LONGEST_VALUE, _WIDEST_CELL = 60, 32
 
 
 def render(answer: Resolution, view: ReleaseView, snapshot: SnapshotView, console: Console) -> str:
@@ -125,13 +125,34 @@ def _settings(answer: Resolution, console: Console) -> str:
     if not changed:
         return ""
     changed.sort(key=lambda pair: (pair[1].requested is None, pair[0]))
-    rows = [["setting", "asked for", "default", "becomes", "by"]]
-    for name, one in changed:
-        asked = value_text(one.requested) if one.requested is not None else "–"
-        becomes = "unknown" if one.origin == "unknown" else value_text(one.value)
-        rows.append([name, asked, value_text(one.default), becomes, one.rule or one.origin])
+    rows = [("setting", "asked for", "default", "becomes", "by"), *(row for pair in changed for row in _rows(*pair))]
     lines = table(rows, "  ")
     return "\n".join([console.paint("settings the engine decides", "bold"), console.paint(lines[0], "dim"), *lines[1:]])
+
+
+def _rows(name: str, one: SettingValue) -> Iterable[tuple[str, str, str, str, str]]:
+    """Yield a setting's row; of a structured one a row per leaf that changed."""
+    if isinstance(one.value, dict) and isinstance(one.default, dict):
+        before, asked = flat(one.default), flat(one.requested)
+        for path, value in flat(one.value).items():
+            if value != asked.get(path, before.get(path)):
+                rule = (one.leaves or {}).get(path) or one.rule or one.origin
+                yield f"{name}.{path}", _cell(asked.get(path), "–"), _cell(before.get(path)), _cell(value), rule
+        return
+    becomes = "unknown" if one.origin == "unknown" else _cell(one.value)
+    yield name, _cell(one.requested, "–"), _cell(one.default), becomes, one.rule or one.origin
+
+
+def _cell(value: Json, unset: str = "unset") -> str:
+    text = unset if value is None else value_text(value)
+    return text if len(text) <= _WIDEST_CELL else text[: _WIDEST_CELL - 1] + "…"
+
+
+def flat(value: Json, path: str = "") -> dict[str, Json]:
+    """Return the leaves of a nested mapping by dotted path; {} for any other value."""
+    if not isinstance(value, dict):
+        return {path.removesuffix("."): value} if path else {}
+    return {key: leaf for name, inner in value.items() for key, leaf in flat(inner, f"{path}{name}.").items()}
 
 
 def _differs(setting: SettingValue) -> bool:
@@ -188,4 +209,5 @@ def _listed(title: str, items: Sequence[str], console: Console) -> str:
 
 
 def _command(answer: Resolution, console: Console) -> str:
-    return "\n".join([console.paint("asked for", "bold"), f"  {answer.command}", f"  snapshot {answer.snapshot}"])
+    lines = [console.paint("launch command", "bold"), f"  {answer.command}"]
+    return "\n".join([*lines, "", console.paint(f"snapshot {answer.snapshot}", "dim")])

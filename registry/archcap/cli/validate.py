@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,14 +11,15 @@ from typing import TYPE_CHECKING
 
 from archcap.cli import FOUND, MISUSE, OK
 from archcap.cli.command import Parser, Session
-from archcap.errors import DataError, Problem, RequestError
+from archcap.errors import Problem, RequestError
 from archcap.model.codec import dumps
 
 if TYPE_CHECKING:
-    from archcap.model.registry import EngineRegistry
-    from archcap.model.vocabulary import Vocabulary
+    from archcap.load.parts import EngineParts, RegistryParts
+    from archcap.model.registry import Registry
 
 SUMMARY = "check the registry's data"
+_PATH = re.compile(r"\[\d+\]|[\w-]+")
 
 
 def configure(parser: Parser) -> None:
@@ -53,11 +55,9 @@ def problems_of(root: Path) -> tuple[list[Problem], list[Problem]]:
     from archcap.load import check_registry
 
     loaded = check_registry(root)
-    broken = list(loaded.problems)
-    if loaded.registry is not None:
-        for name, engine in loaded.registry.engines.items():
-            broken += _rules(name, engine, loaded.registry.vocabulary)
-    return _once(broken), _once(lint(loaded))
+    rules = [] if loaded.registry is None else list(_rules(loaded.registry, loaded.parts))
+    broken = [*loaded.problems, *(problem for problem in rules if problem.severity == "error")]
+    return _once(broken), _once([*(problem for problem in rules if problem.severity != "error"), *lint(loaded)])
 
 
 def _root(given: Path | None) -> Path:
@@ -73,16 +73,28 @@ def _root(given: Path | None) -> Path:
     return root
 
 
-def _rules(name: str, engine: EngineRegistry, vocabulary: Vocabulary) -> Iterable[Problem]:
-    """Return what is wrong with an engine's rules in any of its releases."""
+def _rules(registry: Registry, parts: RegistryParts) -> Iterable[Problem]:
+    """Yield what is wrong with any engine's rules, at its line."""
     from archcap.engines import support
-    from archcap.rules import source_of_release
+    from archcap.resolver.inputs import gpu_facts
+    from archcap.rules import check_engine
 
-    for release in engine.engine.releases:
-        try:
-            source_of_release(engine, vocabulary, release, support(name, release).functions)
-        except DataError as error:
-            yield from error.problems
+    hardware = {"count", "nodes"}.union(*(gpu_facts(found) for found in registry.hardware.items()))
+    for name, engine in registry.engines.items():
+        functions = support(name).functions
+        for problem in check_engine(engine, registry.vocabulary, functions, hardware, registry.checkpoints):
+            yield _placed(problem, parts.engines[name])
+
+
+def _placed(problem: Problem, parts: EngineParts) -> Problem:
+    """Return a rule's problem with its file as a reader opens it, and its line."""
+    steps = [str(one) for one in _PATH.findall(problem.path)]
+    path = [int(one[1:-1]) if one[0] == "[" else one.strip(".") for one in steps]
+    for document in parts.documents.get("rules", ()):
+        stem = document.name.rpartition("/")[2].removesuffix(".yaml")
+        if stem == problem.file or (not problem.file and document.locate(path).rest == ()):
+            return replace(problem, file=document.name, line=document.locate(path).line)
+    return problem
 
 
 def _once(problems: Iterable[Problem]) -> list[Problem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from packaging.version import InvalidVersion, Version
@@ -68,6 +68,21 @@ def parse_range(text: str) -> Interval:
             raise ValueError(f"{text!r} gives {operator} twice")
         bounds[operator] = bound
     return Interval(added=bounds.get(">="), removed=bounds.get("<"))
+
+
+def held_when(intervals: Sequence[Interval], release: str) -> str:
+    """Return in words when something is there that *release* lacks: the next time, else the last.
+
+    Args:
+        intervals: when it is there, in release order; none holds *release*.
+        release: the one that lacks it.
+    """
+    at = version(release)
+    later = next((one.added for one in intervals if one.added is not None and version(one.added) > at), None)
+    if later is None:
+        return f"it ended with {intervals[-1].removed}"
+    before = any(one.added is None or version(one.added) < at for one in intervals)
+    return f"it is there again from {later}" if before else f"it is there from {later}"
 
 
 def nearest(release: str, known: Iterable[str]) -> str:

@@ -178,7 +178,7 @@ def env_value(name: str, value: str | int | float | bool, declared: EnvironmentV
             return _truth(text)
         return int(text) if declared.type == "int" else float(text) if declared.type == "float" else text
     except ValueError as error:
-        raise RequestError("wrong-type", f"{name} takes {declared.type}, not {value!r}", "") from error
+        raise RequestError("wrong-type", f"{name} takes {declared.type}, not {value!r}") from error
 
 
 def _truth(text: str) -> bool:

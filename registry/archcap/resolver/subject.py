@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from archcap.errors import RequestError
 from archcap.model.base import Json, JsonObject
 from archcap.model.engine import SettingSpan
-from archcap.model.releases import nearest, version
+from archcap.model.releases import held_when, nearest, version
 from archcap.model.request import Request
 from archcap.resolver.knowledge import ReleaseView, SnapshotView
 from archcap.suggest import nearest_names
@@ -112,9 +112,8 @@ def _unknown_setting(name: str, view: ReleaseView) -> RequestError:
     setting = view.settings.get(name)
     if setting is None:
         return unknown("setting", name, view.spans)
-    first, last = setting.spans[0].added, setting.spans[-1].removed
-    when = f"it is there from {first}" if first and version(first) > version(view.release) else f"it ended with {last}"
-    return RequestError("unknown-setting", f"{view.engine.engine} {view.release} has no setting {name!r}: {when}", "")
+    when = held_when(setting.spans, view.release)
+    return RequestError("unknown-setting", f"{view.engine.engine} {view.release} has no setting {name!r}", when)
 
 
 def _typed(name: str, value: Json, span: SettingSpan) -> Json:

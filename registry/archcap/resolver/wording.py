@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from archcap.model.architectures import Architecture
 from archcap.model.base import Json
 from archcap.model.engine import Declared
-from archcap.model.releases import version
+from archcap.model.releases import held_when
 from archcap.resolver.knowledge import ReleaseView
 from archcap.rules.run import Unknown
 from archcap.suggest import nearest_names
@@ -125,9 +125,7 @@ def unknown_architecture(view: ReleaseView, name: str, elsewhere: Architecture |
     """Return the message for an architecture the release lacks: a release that has it, or the nearest names."""
     lead = f"{view.engine.title} {view.release} has no architecture {name}"
     if elsewhere is not None:
-        first, last = elsewhere.releases[0].added, elsewhere.releases[-1].removed
-        later = first is not None and version(first) > version(view.release)
-        return f"{lead}; it is there from {first}" if later else f"{lead}; it was removed in {last}"
+        return f"{lead}; {held_when(elsewhere.releases, view.release)}"
     return f"{lead}; nearest: {', '.join(near)}" if near else f"{lead}, and no name is near it"
 
 
