@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from archcap import engines
 from archcap.cli import main
 from tests.cli import toy_engine
 
@@ -50,7 +49,6 @@ class Ran:
 def toy(tmp_path_factory):
     """Make the invented engine known, and keep its snapshot out of the user's cache."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engines, "ENGINES", (*engines.ENGINES, "toy"))
         patch.setitem(sys.modules, "archcap.engines.toy", toy_engine)
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("ARCHCAP_REGISTRY", str(MINI))

@@ -73,9 +73,10 @@ def test_a_key_of_the_file_is_a_spelling_and_not_a_setting():
         parse(*"sglang serve ./x --config f.yaml".split(), read=lambda _: {"tp_size": 4})
 
 
-def test_an_unknown_engine_is_misuse():
+@pytest.mark.parametrize("engine", ["tgi", "flags", "../sglang", "", "sglang.flags"])
+def test_an_unknown_engine_is_misuse(engine):
     with pytest.raises(RequestError) as caught:
-        support("tgi")
+        support(engine)
     assert caught.value.code == "unknown-engine"
 
 

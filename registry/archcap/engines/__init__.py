@@ -20,6 +20,7 @@ ReadFlagsFile = Callable[[str], JsonObject]
 """Returns the content of the flags file that a command names; raises RequestError when it cannot be read."""
 
 ENGINES = ("sglang",)
+"""Engines whose code ships here; `support` finds any module of an engine's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +101,18 @@ class EngineSupport(Protocol):
 def support(engine: str, release: str | None = None) -> EngineSupport:
     """Return the code of *engine* as *release* behaves; None means the newest known behaviour.
 
+    The code of an engine is the module of its name here, with a function `make(release)`.
+
     Raises:
         RequestError: `unknown-engine`.
     """
-    if engine not in ENGINES:
-        raise RequestError("unknown-engine", f"unknown engine {engine!r}", f"engines: {', '.join(ENGINES)}")
-    make = import_module(f"archcap.engines.{engine}").make
+    name = f"{__name__}.{engine}"
+    try:
+        make = getattr(import_module(name), "make", None) if engine.isidentifier() else None
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        make = None
+    if make is None:
+        raise RequestError("unknown-engine", f"archcap has no code for engine {engine!r}", f"it would be {name}")
     return cast(EngineSupport, make(release))
