@@ -1,4 +1,4 @@
-"""Places in code where a name is compared with names written out: `==`, `in`, `startswith`, table look-ups, set algebra.
+"""Places in code where a name is compared with names written out: `==`, `in`, `startswith`, look-ups, set algebra.
 
 Yields what is compared with what and where; which of the names are architectures is the caller's question.
 """
@@ -6,7 +6,7 @@ Yields what is compared with what and where; which of the names are architecture
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -20,8 +20,8 @@ Form = Literal["equals", "in", "contains", "startswith", "endswith", "table", "s
 class Comparison:
     """One test of a subject against names.
 
-    `names` are in textual order. `prefix` tests match names that begin (or end) so. `collection` is the dotted name of a
-    module-level collection when the test uses one, so that the place is a use of it and no list of its own.
+    `names` are in textual order. `collection` is the dotted name of a module-level collection when the test uses one,
+    so that the place is a use of it and no list of its own.
     """
 
     form: Form
@@ -207,7 +207,7 @@ def _text(value: Static) -> str:
     return value.symbol.name if isinstance(value, Ref) else ""
 
 
-_HANDLERS = {
+_HANDLERS: dict[type[ast.AST], Callable[..., Iterator[Comparison]]] = {
     ast.Compare: _Finder.compare,
     ast.Call: _Finder.call,
     ast.Subscript: _Finder.subscript,

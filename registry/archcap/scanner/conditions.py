@@ -1,13 +1,13 @@
 """Engine conditions over a checkpoint's configuration, rewritten in the language of the registry.
 
-`getattr(hf_config, "layer_types", [])` becomes `hf.get("layer_types", [])`; a condition that reads anything else is none.
+`getattr(hf_config, "layer_types", [])` becomes `hf.get("layer_types", [])`; a condition that reads more is none.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from archcap.scanner.index import dotted
 
@@ -125,7 +125,7 @@ def _get(view: str, key: str, default: ast.expr | None) -> ast.expr:
     return ast.Call(ast.Attribute(ast.Name(view, ast.Load()), "get", ast.Load()), arguments, [])
 
 
-_HANDLERS = {
+_HANDLERS: dict[type[ast.expr], Callable[..., ast.expr]] = {
     ast.Constant: _Rewriter.constant,
     ast.List: _Rewriter.items,
     ast.Tuple: _Rewriter.items,

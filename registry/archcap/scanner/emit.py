@@ -10,7 +10,8 @@ from archcap.model.base import Json
 
 _PLAIN = re.compile(r"^[A-Za-z_./<>=+*-][A-Za-z0-9_./<>=+*@:()-]*( [A-Za-z0-9_./+*@()-]+)*$")
 _UNSAFE = re.compile(
-    r"^(?:[-+.]?[0-9].*|[-+]?\.(?:inf|nan)|null|~|true|false|yes|no|on|off|y|n|-|--|---|=|<<|.*:|[<>=*].*)$", re.IGNORECASE
+    r"^(?:[-+.]?[0-9].*|[-+]?\.(?:inf|nan)|null|~|true|false|yes|no|on|off|y|n|-|--|---|=|<<|.*:|[<>=*].*)$",
+    re.IGNORECASE,
 )
 _RELEASE = re.compile(r"^[0-9]+\.[0-9]+\.[0-9]+(?:\.?(?:post|rc|dev|a|b)[0-9]+)?$")
 
@@ -54,9 +55,9 @@ def interval(added: str | None, removed: str | None, oldest: str, extra: Mapping
 
 
 def intervals(items: Iterable[Json]) -> Json:
-    """Return several stays: one plain one alone, else a list."""
+    """Return several stays: one alone, else a list."""
     listed = list(items)
-    return listed[0] if len(listed) == 1 and isinstance(listed[0], str) else listed
+    return listed[0] if len(listed) == 1 else listed
 
 
 def entry(key: str, value: Json, indent: int, width: int = 120) -> list[str]:

@@ -6,7 +6,7 @@ Content in, index out: it knows neither the file's name nor any other file, so i
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 Span = tuple[int, int, int, int]
@@ -220,7 +220,7 @@ class _Indexer:
 
 _CHANGES = frozenset({"append", "extend", "add", "update", "remove", "discard"})
 _OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+=", ast.BitOr: "|=", ast.Sub: "-="}
-_MODULE = {
+_MODULE: dict[type[ast.stmt], Callable[..., None]] = {
     ast.Import: _Indexer.import_,
     ast.ImportFrom: _Indexer.import_from,
     ast.Assign: _Indexer.assign,

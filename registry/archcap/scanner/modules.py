@@ -35,6 +35,7 @@ class SourceFile:
     index: FileIndex
     is_package: bool = False
     _lines: list[bytes] | None = field(default=None, repr=False)
+    _parsed: dict[Span, ast.stmt] = field(default_factory=dict, repr=False)
 
     def text(self, span: Span) -> str:
         """Return the source text of *span*."""
@@ -48,19 +49,20 @@ class SourceFile:
 
     def expression(self, span: Span) -> ast.expr:
         """Parse the expression at *span*; its line numbers are those of the file."""
-        node = ast.parse(f"({self.text(span)}\n)", mode="eval").body
-        ast.increment_lineno(node, span[0] - 1)
-        return node
+        return ast.parse("\n" * (span[0] - 1) + f"({self.text(span)}\n)", mode="eval").body
 
     def statement(self, span: Span) -> ast.stmt:
-        """Parse the statement at *span*; its line numbers are those of the file."""
-        first, start, *_ = span
-        text = " " * start + self.text(span)
-        node = ast.parse(f"if 1:\n{text}\n" if start else text).body[0]
-        if start:
-            node = node.body[0]  # type: ignore[attr-defined]
-        ast.increment_lineno(node, first - (2 if start else 1))
-        return node
+        """Parse the statement at *span*, once; its line numbers are those of the file."""
+        if span not in self._parsed:
+            first, start, *_ = span
+            text = " " * start + self.text(span)
+            if start:
+                block = ast.parse("\n" * (first - 2) + f"if 1:\n{text}\n").body[0]
+                assert isinstance(block, ast.If)
+                self._parsed[span] = block.body[0]
+            else:
+                self._parsed[span] = ast.parse("\n" * (first - 1) + text).body[0]
+        return self._parsed[span]
 
 
 class Modules:
@@ -181,7 +183,7 @@ class Modules:
         return self.files[symbol.module].index.classes[symbol.name]
 
     def lineage(self, symbol: Symbol) -> tuple[Symbol, ...]:
-        """Return *symbol* and its bases in method resolution order (left to right, depth first, last of duplicates kept).
+        """Return *symbol* and its bases in method resolution order: left to right, last of duplicates kept.
 
         External and unknown bases appear as `external` symbols, so that a caller can see where knowledge ends.
         """

@@ -1,4 +1,4 @@
-"""Evaluates the vocabulary's probes on one release's source: which architecture has which capability, and where it shows.
+"""Evaluates the vocabulary's probes on one release's source: which architecture has what, and where it shows.
 
 Holds no capability and no engine name of its own: a probe says what to look for, this module knows how to look.
 """
@@ -54,13 +54,20 @@ class Probes:
     """Evaluates probes for the architectures of one source."""
 
     def __init__(
-        self, modules: Modules, evaluator: Evaluator, structure: Structure, entries: Mapping[str, Entry], specs: Specs
+        self,
+        modules: Modules,
+        evaluator: Evaluator,
+        structure: Structure,
+        entries: Mapping[str, Entry],
+        specs: Specs,
+        models_package: str,
     ) -> None:
         self.modules = modules
         self.evaluator = evaluator
         self.structure = structure
         self.entries = entries
         self.specs = specs
+        self.models_folder = models_package.replace(".", "/") + "/"
 
     def evaluate(self, probe: Probe, lists: Mapping[str, Mapping[str, Evidence]] | None = None) -> Findings:
         """Return the architectures that have what *probe* looks for.
@@ -109,12 +116,12 @@ class Probes:
             return None
         return held[0] if held else None
 
-    def method(self, probe: Probe, out: Findings) -> None:
+    def _method(self, probe: Probe, out: Findings) -> None:
         name = probe.method
         assert name is not None
         self._by_class(probe, out, lambda symbol: self._has(symbol, name, own_only=False))
 
-    def attribute(self, probe: Probe, out: Findings) -> None:
+    def _attribute(self, probe: Probe, out: Findings) -> None:
         name = probe.attribute
         assert name is not None
         self._by_class(probe, out, lambda symbol: self._has(symbol, name, own_only=False))
@@ -127,7 +134,7 @@ class Probes:
             return Evidence(self.modules.file(owner).path, member.line)
         return None
 
-    def parameter(self, probe: Probe, out: Findings) -> None:
+    def _parameter(self, probe: Probe, out: Findings) -> None:
         assert probe.parameter is not None
         method, _, name = probe.parameter.rpartition(".")
 
@@ -139,7 +146,7 @@ class Probes:
 
         self._by_class(probe, out, look)
 
-    def base(self, probe: Probe, out: Findings) -> None:
+    def _base(self, probe: Probe, out: Findings) -> None:
         def look(symbol: Symbol) -> Evidence | None:
             for one in self.modules.lineage(symbol):
                 if str(one) == probe.base or one.name == probe.base:
@@ -149,7 +156,7 @@ class Probes:
 
         self._by_class(probe, out, look)
 
-    def call(self, probe: Probe, out: Findings) -> None:
+    def _call(self, probe: Probe, out: Findings) -> None:
         assert probe.call is not None
         wanted = probe.call if isinstance(probe.call, tuple) else (probe.call,)
 
@@ -161,12 +168,11 @@ class Probes:
     def _call_in(self, symbol: Symbol, wanted: CallProbe) -> Evidence | None:
         for file, node in self._methods(symbol, wanted.calls):
             for one in ast.walk(node):
-                if isinstance(one, ast.Call) and _last(one.func) == wanted.calls:
-                    if {k.arg for k in one.keywords}.issuperset(wanted.passes):
-                        return Evidence(file.path, one.lineno)
+                if isinstance(one, ast.Call) and _last(one.func) == wanted.calls and _passes(one, wanted):
+                    return Evidence(file.path, one.lineno)
         return None
 
-    def reads(self, probe: Probe, out: Findings) -> None:
+    def _reads(self, probe: Probe, out: Findings) -> None:
         assert probe.reads is not None
         method, _, name = probe.reads.rpartition(".")
 
@@ -182,7 +188,7 @@ class Probes:
 
         self._by_class(probe, out, look)
 
-    def decorator(self, probe: Probe, out: Findings) -> None:
+    def _decorator(self, probe: Probe, out: Findings) -> None:
         wanted = (probe.decorator or "").rpartition(".")[2]
 
         def look(symbol: Symbol) -> Evidence | None:
@@ -208,7 +214,7 @@ class Probes:
 
     # collections and code
 
-    def set(self, probe: Probe, out: Findings) -> None:
+    def _set(self, probe: Probe, out: Findings) -> None:
         for path in _several(probe.set):
             symbol = self._value_at(path)
             if symbol is None:
@@ -236,7 +242,7 @@ class Probes:
         line = next((m.line for _, m in self.modules.members(holder, name)), 1)
         return holder.module, _strings(value, line)
 
-    def named_in(self, probe: Probe, out: Findings) -> None:
+    def _named_in(self, probe: Probe, out: Findings) -> None:
         for path in _several(probe.named_in):
             found = self.function(path)
             if found is None:
@@ -268,7 +274,7 @@ class Probes:
             return [n for n in self.entries if n.endswith(test.names)]
         return [n for n in test.names if n in self.entries]
 
-    def or_spec(self, probe: Probe, out: Findings) -> None:
+    def _or_spec(self, probe: Probe, out: Findings) -> None:
         assert probe.or_spec is not None
         for spec in self.specs.all:
             if spec.fields.get(probe.or_spec) is not True:
@@ -277,7 +283,7 @@ class Probes:
                 if name in self.entries:
                     out.add(name, Evidence(spec.file, spec.line))
 
-    def registered(self, probe: Probe, out: Findings) -> None:
+    def _registered(self, probe: Probe, out: Findings) -> None:
         wanted = probe.registered
         assert wanted is not None
         base = wanted.base.rpartition(".")[2]
@@ -289,9 +295,9 @@ class Probes:
                     continue
                 symbol = Symbol("class", module, name)
                 if any(str(one) == wanted.base or one.name == base for one in self.modules.lineage(symbol)):
-                    self._registered(symbol, wanted.attribute, file, made[0].members[wanted.attribute][0].line, out)
+                    self._registered_by(symbol, wanted.attribute, file, made[0].members[wanted.attribute][0].line, out)
 
-    def _registered(self, symbol: Symbol, attribute: str, file: SourceFile, line: int, out: Findings) -> None:
+    def _registered_by(self, symbol: Symbol, attribute: str, file: SourceFile, line: int, out: Findings) -> None:
         try:
             value = self.evaluator.class_attribute(symbol, attribute)
         except Unresolved as error:
@@ -301,14 +307,14 @@ class Probes:
             if name in self.entries:
                 out.add(name, Evidence(file.path, line))
 
-    def branch(self, probe: Probe, out: Findings) -> None:
+    def _branch(self, probe: Probe, out: Findings) -> None:
         assert probe.branch is not None
         for wanted in probe.branch if isinstance(probe.branch, tuple) else (probe.branch,):
             if wanted.fallback and self._present(probe):
                 continue
             word = wanted.calls or wanted.assigns or ""
             for file in self.modules.files.values():
-                if word.encode() in file.content and not file.path.startswith(("srt/models/", "test/")):
+                if word.encode() in file.content and not file.path.startswith(self.models_folder):
                     for node in self._functions(file, word):
                         _Branches(self, wanted, file, node, out).block(node.body, frozenset(), None)
             if wanted.calls:
@@ -331,7 +337,7 @@ class Probes:
         """Look at branches that hand the architecture to a function of the engine that makes the call."""
         makers = self._makers(wanted)
         for file in self.modules.files.values():
-            if file.path.startswith(("srt/models/", "test/")):
+            if file.path.startswith(self.models_folder):
                 continue
             for name in makers:
                 if name.encode() in file.content:
@@ -345,7 +351,7 @@ class Probes:
         assert wanted.calls is not None
         found: set[str] = set()
         for file in self.modules.files.values():
-            if wanted.calls.encode() not in file.content or file.path.startswith(("srt/models/", "test/")):
+            if wanted.calls.encode() not in file.content or file.path.startswith(self.models_folder):
                 continue
             for name, functions in file.index.functions.items():
                 if not any("arch" in p for p in functions[-1].params) or name == wanted.calls:
@@ -476,6 +482,10 @@ def _is_constant(node: ast.expr | None, value: object) -> bool:
     return isinstance(node, ast.Constant) and node.value is value
 
 
+def _passes(call: ast.Call, wanted: CallProbe) -> bool:
+    return {k.arg for k in call.keywords}.issuperset(wanted.passes)
+
+
 def _last(node: ast.expr) -> str:
     return (dotted(node) or "").rpartition(".")[2] or (node.attr if isinstance(node, ast.Attribute) else "")
 
@@ -507,17 +517,17 @@ def _strings(value: Static, line: int) -> dict[str, int]:
 
 
 _PROBES: tuple[tuple[str, Callable[[Probes, Probe, Findings], None]], ...] = (
-    ("method", Probes.method),
-    ("attribute", Probes.attribute),
-    ("parameter", Probes.parameter),
-    ("base", Probes.base),
-    ("set", Probes.set),
-    ("named_in", Probes.named_in),
-    ("branch", Probes.branch),
-    ("call", Probes.call),
-    ("reads", Probes.reads),
-    ("registered", Probes.registered),
-    ("or_spec", Probes.or_spec),
-    ("decorator", Probes.decorator),
+    ("method", Probes._method),
+    ("attribute", Probes._attribute),
+    ("parameter", Probes._parameter),
+    ("base", Probes._base),
+    ("set", Probes._set),
+    ("named_in", Probes._named_in),
+    ("branch", Probes._branch),
+    ("call", Probes._call),
+    ("reads", Probes._reads),
+    ("registered", Probes._registered),
+    ("or_spec", Probes._or_spec),
+    ("decorator", Probes._decorator),
 )
 

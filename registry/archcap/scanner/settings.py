@@ -26,6 +26,7 @@ _PARSERS = {
     "human_readable_int": "si_int",
     "nullable_str": "nullable",
 }
+_LITERALS = frozenset({"Literal", "typing.Literal"})
 _STORE_TRUE = "store_true"
 
 
@@ -141,10 +142,9 @@ class _SettingsScan:
             file = self.modules.file(owner)
             for name, span in made.annotations.items():
                 statement = file.statement(span)
-                if not name.startswith("_") and isinstance(statement, ast.AnnAssign):
-                    if "ClassVar" not in ast.unparse(statement.annotation):
-                        found = self._field(name, statement, file)
-                        self.out.settings[name] = replace(found, group=found.group or group)
+                if not name.startswith("_") and isinstance(statement, ast.AnnAssign) and not _shared(statement):
+                    found = self._field(name, statement, file)
+                    self.out.settings[name] = replace(found, group=found.group or group)
 
     def _namespace(self, owner: Symbol) -> str | None:
         try:
@@ -190,7 +190,9 @@ class _SettingsScan:
         keywords = dict(keywords)
         kwargs = keywords.pop("action_kwargs", None)
         if isinstance(kwargs, ast.Dict):
-            keywords |= {k.value: v for k, v in zip(kwargs.keys, kwargs.values, strict=True) if isinstance(k, ast.Constant)}
+            for key, value in zip(kwargs.keys, kwargs.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    keywords[key.value] = value
         if "type_parser" in keywords:
             keywords["type"] = keywords.pop("type_parser")
         if setting.type == "list" and "type" not in keywords and "nargs" not in keywords and "action" not in keywords:
@@ -264,7 +266,9 @@ class _SettingsScan:
         else:
             self._plain(dest, names, keywords, action, where)
 
-    def _plain(self, dest: str, names: list[str], keywords: dict[str, ast.expr], action: str | None, where: _Where) -> None:
+    def _plain(
+        self, dest: str, names: list[str], keywords: dict[str, ast.expr], action: str | None, where: _Where
+    ) -> None:
         setting = self.out.settings[dest]
         if setting.flags:
             if action == _STORE_TRUE and setting.type != "bool":
@@ -317,7 +321,7 @@ class _SettingsScan:
         optional = any(_is_none(p) for p in parts)
         kept = [p for p in parts if not _is_none(p)]
         setting = replace(setting, optional=optional)
-        literals = [p for p in kept if isinstance(p, ast.Subscript) and dotted(p.value) in ("Literal", "typing.Literal")]
+        literals = [p for p in kept if isinstance(p, ast.Subscript) and dotted(p.value) in _LITERALS]
         if literals and len(literals) == len(kept):
             return self._literal(setting, literals, where)
         kinds = [_kind(p) for p in kept]
@@ -345,7 +349,7 @@ class _SettingsScan:
             value = self.evaluator.evaluate(node, where.file.module, where.local)
             if key == "choices":
                 return self._with_choices(setting, node, value, where)
-            return replace(setting, **{key: _json(value)})
+            return replace(setting, default=_json(value)) if key == "default" else replace(setting, const=_json(value))
         except Unresolved as error:
             note = f"{key}: {error.reason}"
             self.out.unresolved.append((where.file.path, node.lineno, f"{setting.name}: {note}"))
@@ -393,8 +397,13 @@ class _SettingsScan:
         return isinstance(node, ast.Constant) and node.value is True
 
 
+def _shared(node: ast.AnnAssign) -> bool:
+    return "ClassVar" in ast.unparse(node.annotation)
+
+
 def _unwrapped(node: ast.expr) -> tuple[ast.expr, list[ast.expr]]:
-    if isinstance(node, ast.Subscript) and dotted(node.value) in ("A", "Annotated") and isinstance(node.slice, ast.Tuple):
+    annotated = isinstance(node, ast.Subscript) and dotted(node.value) in ("A", "Annotated")
+    if annotated and isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
         return node.slice.elts[0], node.slice.elts[1:]
     return node, []
 
@@ -445,7 +454,7 @@ def _declared_default(node: ast.expr) -> bool:
     if isinstance(node, ast.Call):
         return (dotted(node.func) or "").endswith("declared_default")
     text = dotted(node) or ""
-    return "." in text and text.split(".")[0][:1].isupper() or text.endswith("SUPPRESS")
+    return ("." in text and text[:1].isupper()) or text.endswith("SUPPRESS")
 
 
 def _json(value: Static) -> Json:

@@ -1,4 +1,4 @@
-"""An engine's source wherever it lies: a tree, a wheel or an sdist. Files in, bytes out; nothing is interpreted here."""
+"""An engine's source wherever it lies: a tree, a wheel or an sdist. Files in, bytes out; nothing is interpreted."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from archcap.errors import RequestError
 
+_VERSION = re.compile(r"""__version__\s*=\s*(?:version\s*=\s*)?['"]([^'"]+)['"]""")
 _SKIPPED = frozenset({"__pycache__", ".git", "node_modules"})
 
 
@@ -107,7 +108,7 @@ def _version_file(root: Path) -> str | None:
     for name in ("_version.py", "version.py"):
         file = root / name
         if file.exists():
-            match = re.search(r"""__version__\s*=\s*(?:version\s*=\s*)?['"]([^'"]+)['"]""", file.read_text(errors="replace"))
+            match = _VERSION.search(file.read_text(encoding="utf-8", errors="replace"))
             if match and match.group(1) != "0.0.0":
                 return match.group(1)
     return None

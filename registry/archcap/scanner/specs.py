@@ -39,7 +39,7 @@ def scan_specs(modules: Modules, evaluator: Evaluator, names_field: str = "arch_
     """
     out = Specs()
     for file in modules.files.values():
-        for callee, span in file.index.calls:
+        for _, span in file.index.calls:
             if names_field.encode() not in file.content:
                 break
             call = file.expression(span)

@@ -6,7 +6,7 @@ What cannot be known raises `Unresolved` with the place; nothing is guessed.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -114,12 +114,12 @@ class Evaluator:
 
     # expressions, a method per node type
 
-    def constant(self, node: ast.Constant, module: str, local: Mapping[str, ast.expr]) -> Static:
+    def _constant(self, node: ast.Constant, module: str, local: Mapping[str, ast.expr]) -> Static:
         if isinstance(node.value, bytes | complex) or node.value is Ellipsis:
             raise Unresolved("constant of another kind", node.lineno)
         return node.value
 
-    def items(self, node: ast.List | ast.Tuple | ast.Set, module: str, local: Mapping[str, ast.expr]) -> Static:
+    def _items(self, node: ast.List | ast.Tuple | ast.Set, module: str, local: Mapping[str, ast.expr]) -> Static:
         values: list[Static] = []
         for element in node.elts:
             if isinstance(element, ast.Starred):
@@ -128,7 +128,7 @@ class Evaluator:
                 values.append(self.evaluate(element, module, local))
         return Items(_KINDS[type(node)], tuple(values))
 
-    def table(self, node: ast.Dict, module: str, local: Mapping[str, ast.expr]) -> Static:
+    def _table(self, node: ast.Dict, module: str, local: Mapping[str, ast.expr]) -> Static:
         pairs: list[tuple[Static, Static]] = []
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
@@ -147,7 +147,7 @@ class Evaluator:
         except Unresolved:
             return None
 
-    def name(self, node: ast.Name, module: str, local: Mapping[str, ast.expr]) -> Static:
+    def _name(self, node: ast.Name, module: str, local: Mapping[str, ast.expr]) -> Static:
         if node.id in local:
             rest = {k: v for k, v in local.items() if k != node.id}
             return self.evaluate(local[node.id], module, rest)
@@ -156,14 +156,14 @@ class Evaluator:
             raise Unresolved(f"{node.id} is not bound in {module}", node.lineno)
         return self.named(symbol)
 
-    def attribute(self, node: ast.Attribute, module: str, local: Mapping[str, ast.expr]) -> Static:
+    def _attribute(self, node: ast.Attribute, module: str, local: Mapping[str, ast.expr]) -> Static:
         text = dotted(node)
         if text is None:
             if node.attr in ("value", "name"):
                 return self._enum_part(node, module, local)
             raise Unresolved(f".{node.attr} of an expression", node.lineno)
         if isinstance(node.value, ast.Name) and node.value.id in local:
-            return self._of_local(self.name(node.value, module, local), node)
+            return self._of_local(self._name(node.value, module, local), node)
         symbol = self.modules.resolve(module, text)
         if symbol is not None:
             return self.named(symbol)
@@ -194,7 +194,8 @@ class Evaluator:
         """Return the value of a name assigned in a class body."""
         for one, member in self.modules.members(owner, name):
             if member.method is None and member.span is not None:
-                return self.evaluate(self.modules.file(one).expression(member.span), one.module, self._siblings(one, name))
+                node = self.modules.file(one).expression(member.span)
+                return self.evaluate(node, one.module, self._siblings(one, name))
         raise Unresolved(f"{owner}.{name} is not static", line)
 
     def _siblings(self, owner: Symbol, name: str) -> dict[str, ast.expr]:
@@ -216,7 +217,7 @@ class Evaluator:
                     found.append((name, self.class_attribute(owner, name)))
         return found
 
-    def binary(self, node: ast.BinOp, module: str, local: Mapping[str, ast.expr]) -> Static:
+    def _binary(self, node: ast.BinOp, module: str, local: Mapping[str, ast.expr]) -> Static:
         left = self.evaluate(node.left, module, local)
         right = self.evaluate(node.right, module, local)
         if isinstance(left, Items) and isinstance(right, Items):
@@ -231,7 +232,7 @@ class Evaluator:
             return left + right
         raise Unresolved("operation on what is not static", node.lineno)
 
-    def unary(self, node: ast.UnaryOp, module: str, local: Mapping[str, ast.expr]) -> Static:
+    def _unary(self, node: ast.UnaryOp, module: str, local: Mapping[str, ast.expr]) -> Static:
         value = self.evaluate(node.operand, module, local)
         if isinstance(node.op, ast.USub) and isinstance(value, int | float):
             return -value
@@ -239,7 +240,7 @@ class Evaluator:
             return not value
         raise Unresolved("unary operation", node.lineno)
 
-    def subscript(self, node: ast.Subscript, module: str, local: Mapping[str, ast.expr]) -> Static:
+    def _subscript(self, node: ast.Subscript, module: str, local: Mapping[str, ast.expr]) -> Static:
         value = self.evaluate(node.value, module, local)
         key = self.evaluate(node.slice, module, local)
         if isinstance(value, Items) and isinstance(key, int) and -len(value.values) <= key < len(value.values):
@@ -250,7 +251,7 @@ class Evaluator:
                     return held
         raise Unresolved("subscript", node.lineno)
 
-    def call(self, node: ast.Call, module: str, local: Mapping[str, ast.expr]) -> Static:
+    def _call(self, node: ast.Call, module: str, local: Mapping[str, ast.expr]) -> Static:
         callee = dotted(node.func)
         if callee in _COLLECTIONS and not node.keywords:
             if not node.args:
@@ -299,14 +300,14 @@ class Evaluator:
                     local[alias.asname or alias.name] = _import_path(statement, alias)
         return self.evaluate(last.value, module, local)
 
-    def joined(self, node: ast.JoinedStr, module: str, local: Mapping[str, ast.expr]) -> Static:
+    def _joined(self, node: ast.JoinedStr, module: str, local: Mapping[str, ast.expr]) -> Static:
         parts: list[str] = []
         for part in node.values:
             inner = part.value if isinstance(part, ast.FormattedValue) else part
             parts.append(str(self.evaluate(inner, module, local)))
         return "".join(parts)
 
-    def comprehension(
+    def _comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, module: str, local: Mapping[str, ast.expr]
     ) -> Static:
         generator = node.generators[0]
@@ -336,10 +337,10 @@ class Evaluator:
             return Items("list", tuple(k for k, _ in value.pairs))
         return value
 
-    def known(self, node: _Known, module: str, local: Mapping[str, ast.expr]) -> Static:
+    def _known(self, node: _Known, module: str, local: Mapping[str, ast.expr]) -> Static:
         return node.held
 
-    def path(self, node: _Path, module: str, local: Mapping[str, ast.expr]) -> Static:
+    def _path(self, node: _Path, module: str, local: Mapping[str, ast.expr]) -> Static:
         target = self.modules.below(node.module) if node.module.startswith(self.modules.package) else None
         symbol = None if target is None else self.modules.resolve(target, node.name)
         if symbol is None:
@@ -389,7 +390,7 @@ def _values(value: Static, line: int) -> tuple[Static, ...]:
     raise Unresolved("not a collection", line)
 
 
-def _text_method(name: str):  # type: ignore[no-untyped-def]
+def _text_method(name: str) -> Callable[[Static, int], Static]:
     def run(value: Static, line: int) -> Static:
         if not isinstance(value, str):
             raise Unresolved(f"{name} of what is no text", line)
@@ -408,33 +409,38 @@ def _table_values(value: Static, line: int) -> Static:
     return Items("list", tuple(v for _, v in value.pairs))
 
 
-_METHODS = {"lower": _text_method("lower"), "upper": _text_method("upper"), "keys": _keys, "values": _table_values}
+_METHODS: dict[str, Callable[[Static, int], Static]] = {
+    "lower": _text_method("lower"),
+    "upper": _text_method("upper"),
+    "keys": _keys,
+    "values": _table_values,
+}
 _COLLECTIONS = {"frozenset": "set", "set": "set", "list": "list", "tuple": "tuple", "sorted": "list"}
 _FIELDS = frozenset({"dataclasses.field", "field", "msgspec.field"})
 _KINDS: dict[type[ast.expr], str] = {ast.List: "list", ast.Tuple: "tuple", ast.Set: "set"}
-_ARITHMETIC = {
+_ARITHMETIC: dict[type[ast.operator], Callable[[int | float, int | float], Static]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
     ast.Mult: lambda a, b: a * b,
-    ast.Pow: lambda a, b: a**b,
-    ast.LShift: lambda a, b: a << b,
+    ast.Pow: pow,
+    ast.FloorDiv: lambda a, b: a // b if b else None,
 }
-_HANDLERS = {
-    ast.Constant: Evaluator.constant,
-    ast.List: Evaluator.items,
-    ast.Tuple: Evaluator.items,
-    ast.Set: Evaluator.items,
-    ast.Dict: Evaluator.table,
-    ast.Name: Evaluator.name,
-    ast.Attribute: Evaluator.attribute,
-    ast.BinOp: Evaluator.binary,
-    ast.UnaryOp: Evaluator.unary,
-    ast.Subscript: Evaluator.subscript,
-    ast.Call: Evaluator.call,
-    ast.JoinedStr: Evaluator.joined,
-    ast.ListComp: Evaluator.comprehension,
-    ast.SetComp: Evaluator.comprehension,
-    ast.GeneratorExp: Evaluator.comprehension,
-    _Known: Evaluator.known,
-    _Path: Evaluator.path,
+_HANDLERS: dict[type[ast.AST], Callable[..., Static]] = {
+    ast.Constant: Evaluator._constant,
+    ast.List: Evaluator._items,
+    ast.Tuple: Evaluator._items,
+    ast.Set: Evaluator._items,
+    ast.Dict: Evaluator._table,
+    ast.Name: Evaluator._name,
+    ast.Attribute: Evaluator._attribute,
+    ast.BinOp: Evaluator._binary,
+    ast.UnaryOp: Evaluator._unary,
+    ast.Subscript: Evaluator._subscript,
+    ast.Call: Evaluator._call,
+    ast.JoinedStr: Evaluator._joined,
+    ast.ListComp: Evaluator._comprehension,
+    ast.SetComp: Evaluator._comprehension,
+    ast.GeneratorExp: Evaluator._comprehension,
+    _Known: Evaluator._known,
+    _Path: Evaluator._path,
 }

@@ -1,6 +1,6 @@
 """How model classes are built: entry classes, what each wraps, and the body that holds the decoder layers.
 
-Follows constructors, class attributes and parameters through inheritance; what it cannot follow it leaves out and says so.
+Follows constructors, class attributes and parameters through inheritance; what it cannot follow it leaves out.
 """
 
 from __future__ import annotations
@@ -89,6 +89,8 @@ class Structure:
         self.modules = modules
         self.evaluator = evaluator
         self._bodies: dict[Symbol, Symbol | None] = {}
+        self._entry_bodies: dict[Symbol, Symbol | None] = {}
+        self._delegates: dict[Symbol, list[Symbol]] = {}
         self._inits: dict[Symbol, ast.FunctionDef | None] = {}
 
     def body(self, symbol: Symbol) -> Symbol | None:
@@ -134,16 +136,18 @@ class Structure:
 
     def body_of_entry(self, symbol: Symbol) -> Symbol | None:
         """Return the body of an entry class; a draft without a stack of layers has the module it runs for one."""
-        found = self.body(symbol)
-        if found is not None:
-            return found
-        return next((held for name, held in self.held(symbol) if name in HELD), None)
+        if symbol not in self._entry_bodies:
+            found = self.body(symbol)
+            if found is None:
+                found = next((held for name, held in self.held(symbol) if name in HELD), None)
+            self._entry_bodies[symbol] = found
+        return self._entry_bodies[symbol]
 
     def wraps(self, symbol: Symbol, names: Mapping[str, object]) -> Symbol | None:
         """Return the model class that *symbol* delegates to: one that has a body of its own, or is named like an entry.
 
-        A decoder stack is no wrapped model, unless it bears an architecture's name. Subclasses that inherit their layers
-        count as the class they inherit them from.
+        A decoder stack is no wrapped model, unless it bears an architecture's name. Subclasses that inherit their
+        layers count as the class they inherit them from.
         """
         for _, held in self.held(symbol):
             body = self.body(held)
@@ -168,6 +172,11 @@ class Structure:
 
     def delegates(self, symbol: Symbol) -> list[Symbol]:
         """Return the classes that `__getattr__` of *symbol* passes unknown names to, by `getattr(self.x, name)`."""
+        if symbol not in self._delegates:
+            self._delegates[symbol] = self._passed_on(symbol)
+        return self._delegates[symbol]
+
+    def _passed_on(self, symbol: Symbol) -> list[Symbol]:
         found = self.modules.method(symbol, "__getattr__")
         if found is None:
             return []
