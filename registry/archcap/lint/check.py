@@ -104,14 +104,6 @@ class StatementSubject:
     around: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BlockSubject:
-    """Statements that follow one another: a step's or a group's; `branches` for those of a `first`."""
-
-    statements: tuple[Statement, ...]
-    branches: bool
-
-
 class Placed(NamedTuple):
     """A flaw of an engine, with the document it stands in; its path is the whole one."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from archcap.engines import ENGINES, support
 from archcap.errors import Problem
 from archcap.lint.check import (
     ArchitectureSubject,
-    BlockSubject,
     Check,
     EngineContext,
     FileSubject,
@@ -22,6 +22,7 @@ from archcap.lint.check import (
     StepSubject,
 )
 from archcap.lint.checks import CHECKS
+from archcap.lint.rules_check import rule_problems
 from archcap.load import Loaded
 from archcap.load.parts import RegistryParts
 from archcap.load.records import place
@@ -32,7 +33,14 @@ from archcap.model.rules import Statement, Step
 S = TypeVar("S")
 
 
-def lint(loaded: Loaded, scanned: Scanned | None = None) -> tuple[Problem, ...]:
+def engine_functions(engine: str) -> frozenset[str]:
+    """Return the names of an engine's pure functions; none when archcap has no code for it."""
+    return frozenset(support(engine).functions) if engine in ENGINES else frozenset()
+
+
+def lint(
+    loaded: Loaded, scanned: Scanned | None = None, functions: Callable[[str], Iterable[str]] = engine_functions
+) -> tuple[Problem, ...]:
     """Return what the checks find, by file and line.
 
     Data that does not load is checked as far as it does; what is wrong with its form is in `loaded.problems`.
@@ -40,11 +48,13 @@ def lint(loaded: Loaded, scanned: Scanned | None = None) -> tuple[Problem, ...]:
     Args:
         loaded: from `archcap.load.check_registry`.
         scanned: what the scanner found; without it, facts that people wrote are not compared with it.
+        functions: gives the names of an engine's pure functions.
     """
     found = list(_files(loaded.parts))
     for name, engine in loaded.parts.engines.items():
         context = EngineContext(engine, (scanned or {}).get(name, {}))
         found += _engine(context)
+        found += rule_problems(loaded, engine, functions(name))
     return tuple(sorted(dict.fromkeys(found), key=lambda problem: (problem.file, problem.line or 0)))
 
 
@@ -81,7 +91,6 @@ def _block(
     path: DataPath,
     around: tuple[Statement, ...],
 ) -> Iterator[Problem]:
-    yield from _ask(CHECKS.block, BlockSubject(tuple(block), path[-1] == "first"), document, path)
     for index, statement in enumerate(block):
         here = (*path, index)
         yield from _ask(CHECKS.statement, StatementSubject(context, step, statement, around), document, here)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
-from archcap.model.base import Json, Record
+from archcap.model.base import Json, JsonObject, Record
 
 V = TypeVar("V")
 R = TypeVar("R", bound=Record)
@@ -52,3 +52,9 @@ def record(kind: type[R], raw: Json) -> R:
 def lazy_records(kind: type[R], raw: Mapping[str, Json]) -> LazyMapping[R]:
     """Return the values of *raw* as records of *kind*, made when asked for."""
     return LazyMapping(raw, lambda key: record(kind, raw[key]))
+
+
+def section(value: Json, key: str) -> JsonObject:
+    """Return the mapping at *key* of a raw value, or an empty one."""
+    part = value.get(key) if isinstance(value, dict) else None
+    return part if isinstance(part, dict) else {}

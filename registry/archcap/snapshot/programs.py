@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 
 from archcap import rules
 from archcap.rules.run import Function, Program
-from archcap.snapshot.canonical import node_digest
+from archcap.snapshot.canonical import canonical, leaf_digest, node_digest
 from archcap.snapshot.files import write_atomically
+from archcap.snapshot.lazy import section
 
 if TYPE_CHECKING:
     from archcap.snapshot.snapshot import Snapshot
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 PACKAGE = "archcap._built"
 BUILT = Path(__file__).resolve().parent.parent / "_built"
 _STAMP = "COMPILED_FROM"
-_RULE_PARTS = ("settings", "names", "lists", "defines", "pipeline")
+_RULE_PARTS = ("settings", "names", "defines", "pipeline")
 
-_programs: dict[tuple[str, str, str], Program] = {}
+_programs: dict[tuple[str, str, str, tuple[str, ...]], Program] = {}
 
 
 def module_name(engine: str, release: str) -> str:
@@ -39,12 +40,16 @@ def module_name(engine: str, release: str) -> str:
 
 
 def rules_digest(snapshot: Snapshot, engine: str) -> str:
-    """Return the digest over everything an engine's compiled rules depend on, the generator included."""
+    """Return the digest over everything an engine's compiled rules depend on, the generator included.
+
+    Of lists that is their ids: what is in them is looked up when the rules run.
+    """
     base = f"engines/{engine}/"
     paths = [base + part for part in _RULE_PARTS]
     paths += [path for path in snapshot.parts if path.startswith(base + "steps/")]
     leaves = [(path, snapshot.digest_of(path)) for path in (*paths, "vocabulary")]
-    return node_digest([*leaves, ("generator", generator_digest())])
+    ids = canonical([*section(snapshot.raw(base + "lists"), "lists")])
+    return node_digest([*leaves, ("lists", leaf_digest(ids)), ("generator", generator_digest())])
 
 
 @lru_cache(maxsize=1)
@@ -68,7 +73,7 @@ def program_of(snapshot: Snapshot, engine: str, release: str, functions: Mapping
     Snapshots that differ in facts only share it.
     """
     digest = rules_digest(snapshot, engine)
-    key = (engine, release, digest)
+    key = (engine, release, digest, tuple(sorted(functions)))
     if key not in _programs:
         module = _built_module(engine, release, digest) or _kept(snapshot, engine, release, functions, digest)
         _programs[key] = (

@@ -14,7 +14,7 @@ from archcap.model.architectures import Architecture, NameList
 from archcap.model.base import Json, JsonObject
 from archcap.model.engine import Engine, Names, Setting, SettingSpan
 from archcap.model.vocabulary import Capability
-from archcap.snapshot.lazy import LazyMapping, lazy_records, record
+from archcap.snapshot.lazy import LazyMapping, lazy_records, record, section
 from archcap.snapshot.support import conditions_of, has_at
 from archcap.snapshot.timeline import Timeline
 
@@ -210,9 +210,3 @@ class ReleaseView:
         from archcap.snapshot.programs import program_of
 
         return program_of(self._snapshot, self.engine.engine, self.release, self.code.functions)
-
-
-def section(value: Json, key: str) -> JsonObject:
-    """Return the mapping at *key* of a raw value, or an empty one."""
-    part = value.get(key) if isinstance(value, dict) else None
-    return part if isinstance(part, dict) else {}

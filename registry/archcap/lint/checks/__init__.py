@@ -7,7 +7,6 @@ from typing import Any
 
 from archcap.lint.check import (
     ArchitectureSubject,
-    BlockSubject,
     Check,
     EngineContext,
     FileSubject,
@@ -19,13 +18,11 @@ from archcap.lint.check import (
     StepSubject,
 )
 from archcap.lint.checks import (
-    because_missing,
     dead_range,
     default_unset,
     duplicate_flags,
-    duplicate_ids,
-    empty_statement,
     id_missing,
+    lonely_because,
     mergeable,
     note_missing,
     oldest_bound,
@@ -33,9 +30,7 @@ from archcap.lint.checks import (
     sorted_keys,
     source_missing,
     unneeded_source,
-    unreachable,
     unused_names,
-    unused_steps,
 )
 
 
@@ -49,14 +44,11 @@ class Checks:
     setting: tuple[Check[SettingSubject, Flaw], ...]
     step: tuple[Check[StepSubject, Flaw], ...]
     statement: tuple[Check[StatementSubject, Flaw], ...]
-    block: tuple[Check[BlockSubject, Flaw], ...]
     engine: tuple[Check[EngineContext, Placed], ...]
 
     def all(self) -> tuple[Check[Any, Any], ...]:
         """Return every check."""
-        scopes = (
-            self.file, self.architecture, self.list, self.setting, self.step, self.statement, self.block, self.engine,
-        )  # fmt: skip
+        scopes = (self.file, self.architecture, self.list, self.setting, self.step, self.statement, self.engine)
         return tuple(check for scope in scopes for check in scope)
 
 
@@ -67,8 +59,7 @@ CHECKS = Checks(
     ),
     list=(mergeable.LISTS, oldest_bound.LISTS),
     setting=(default_unset.CHECK, mergeable.SETTINGS),
-    step=(source_missing.CHECK, dead_range.STEP),
-    statement=(because_missing.CHECK, dead_range.STATEMENT, empty_statement.CHECK, id_missing.CHECK),
-    block=(unreachable.CHECK,),
-    engine=(duplicate_flags.CHECK, duplicate_ids.CHECK, unused_names.CHECK, unused_steps.CHECK),
+    step=(source_missing.CHECK,),
+    statement=(dead_range.CHECK, id_missing.CHECK, lonely_because.CHECK),
+    engine=(duplicate_flags.CHECK, unused_names.CHECK),
 )

@@ -1,10 +1,10 @@
-"""A range of releases that no release of the engine, or of what it stands in, falls into."""
+"""A statement's range of releases that none of those it stands in reaches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from archcap.lint.check import Check, Flaw, StatementSubject, StepSubject
+from archcap.lint.check import Check, Flaw, StatementSubject
 from archcap.load.parts import Releases
 from archcap.model.releases import parse_range
 
@@ -22,23 +22,13 @@ def _alive(releases: Releases, ranges: Iterable[str | None]) -> set[str]:
     return alive
 
 
-def _find_step(subject: StepSubject) -> Iterator[Flaw]:
-    releases = subject.context.releases
-    if releases is not None and subject.record.releases and not _alive(releases, [subject.record.releases]):
-        yield Flaw(("releases",), "no release lies in this range")
-
-
-def _find_statement(subject: StatementSubject) -> Iterator[Flaw]:
+def _find(subject: StatementSubject) -> Iterator[Flaw]:
     releases = subject.context.releases
     if releases is None or not subject.record.releases:
         return
     around = [subject.step.releases, *(statement.releases for statement in subject.around)]
-    possible = _alive(releases, around)
-    if possible and not _alive(releases, [*around, subject.record.releases]):
+    if _alive(releases, around) and not _alive(releases, [*around, subject.record.releases]):
         yield Flaw(("releases",), "no release of the step lies in this range")
 
 
-_TIP = "remove what it guards or correct the range"
-
-STEP = Check(id="dead-range", severity="error", tip=_TIP, find=_find_step)
-STATEMENT = Check(id="dead-range", severity="error", tip=_TIP, find=_find_statement)
+CHECK = Check(id="dead-range", severity="error", tip="remove the statement or correct the range", find=_find)

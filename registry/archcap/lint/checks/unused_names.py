@@ -1,4 +1,4 @@
-"""Facts, variables, assumptions, environment and definitions that nothing reads."""
+"""Facts, variables, assumptions and environment that nothing uses."""
 
 from __future__ import annotations
 
@@ -22,10 +22,6 @@ def _find(context: EngineContext) -> Iterator[Placed]:
         for section, name in _declared(part.record):
             if name not in read:
                 yield Placed(part.document, Flaw((section, name), f"no rule uses this {_WHAT[section]}"))
-    for rules in context.parts.rules:
-        for name in rules.record.define:
-            if name not in read:
-                yield Placed(rules.document, Flaw(("define", name), "nothing uses this definition"))
 
 
 def _declared(names: Names) -> Iterator[tuple[str, str]]:
