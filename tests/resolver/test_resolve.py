@@ -58,8 +58,6 @@ def test_causes_lead_from_the_refusal_to_what_the_user_gave() -> None:
     finding = answer(settings={"shard_size": 2}).findings[-1]
     assert [(cause.depth, cause.text, cause.origin) for cause in finding.causes] == [
         (0, "the tree page is 2", "rule"),
-        (1, "page_size stayed unset", "default"),
-        (2, "the hardware is alpha (sm90)", "hardware"),
         (1, "shard_size is 2", "user"),
         (0, "2 recurrent layers", "config"),
         (0, "cache_mode is flat", "rule"),

@@ -41,12 +41,39 @@ class Chain:
         """Add what made statement *index* run at the point *before* of the trace."""
         info = self.program.statements[index]
         state = self._state(before)
-        references = (*self._guarding(info, state), *info.reads)
+        holding, failing = tuple(self._guarding(info, state, True)), tuple(self._guarding(info, state, False))
+        values = tuple(self._written(info, state))
+        met = [(*holding, *values), failing] if depth else [(*failing, *holding, *values, *self._let_through(info))]
+        telling = [[r for r in references if self._tells(r, state, depth)] for references in met]
+        plain = [[r for r in references if r not in told] for references, told in zip(met, telling, strict=True)]
         already = len(self.found)
-        for reference in references:
-            self._of(reference, state, before, depth)
-        if depth and len(self.found) == already:
-            self._defaults(references, state, depth)
+        for references in (*telling, *plain):
+            for reference in references:
+                self._of(reference, state, before, depth)
+            if len(self.found) > already:
+                return
+        if depth:
+            self._defaults((*met[0], *met[1]), state, depth)
+
+    def _let_through(self, info: StatementInfo) -> Iterator[Reference]:
+        """Yield the user's settings that kept the step from ending before the statement."""
+        for index in info.returns_before:
+            for guard in self.program.statements[index].guards:
+                yield from (
+                    r for r in guard.reads if r.kind == "setting" and r.key.split(".", 1)[0] in self.inputs.user
+                )
+
+    def _tells(self, reference: Reference, state: State, depth: int) -> bool:
+        """Return whether a name is worth a line of its own: behind the first line, what is off or unset seldom is."""
+        kind, key = reference
+        if depth == 0 or kind in ("has", "var", "hw", "env", "config", "user_set"):
+            return True
+        if kind == "list":
+            return self.inputs.architecture in self.inputs.lists.get(key, frozenset())
+        if kind == "assume":
+            return not self.inputs.assume.get(key)
+        value = value_of(state, kind, key) if kind in ("setting", "fact") else True
+        return isinstance(value, Unknown) or (value is not None and (kind == "setting" or value is not False))
 
     def _defaults(self, references: Iterable[Reference], state: State, depth: int) -> None:
         """Add settings nobody touched, where nothing else explains the statement."""
@@ -54,12 +81,20 @@ class Chain:
             if kind == "setting" and name.split(".", 1)[0] not in self.inputs.user:
                 self._add(wording.setting_at_default(name, value_of(state, kind, name)), "default", None, depth)
 
-    def _guarding(self, info: StatementInfo, state: State) -> Iterator[Reference]:
+    def _guarding(self, info: StatementInfo, state: State, wanted: bool) -> Iterator[Reference]:
         for guard in reversed(info.guards):
-            yield from self._reasons(guard, state)
+            if guard.wanted is wanted:
+                yield from self._reasons(guard, state)
+
+    def _written(self, info: StatementInfo, state: State) -> Iterator[Reference]:
+        for index in info.values:
+            yield from self._behind(index, state) if index >= 0 else ()
 
     def _reasons(self, guard: Guard, state: State) -> tuple[Reference, ...]:
-        return self.program.reasons(guard.expr, self.inputs, state.settings, state.vars, state.facts, state.env)
+        return self._behind(guard.expr, state)
+
+    def _behind(self, expression: int, state: State) -> tuple[Reference, ...]:
+        return self.program.reasons(expression, self.inputs, state.settings, state.vars, state.facts, state.env)
 
     def _of(self, reference: Reference, state: State, before: int, depth: int) -> None:
         if depth > _DEEPEST or len(self.found) >= _MOST or reference in self.seen:
@@ -157,8 +192,15 @@ class Chain:
         elif kind == "assume":
             self._of_assumption(key, depth)
 
+    def _of_capability(self, key: str, depth: int) -> None:
+        of_draft, capability = key.startswith("draft:"), key.removeprefix("draft:")
+        name = self.inputs.draft_architecture if of_draft else self.inputs.architecture
+        held = capability in (self.inputs.draft_capabilities if of_draft else self.inputs.capabilities)
+        self._add(wording.capability_held(self.subject.view, name, capability, held), "registry", None, depth)
+
     def _of_list(self, key: str, depth: int) -> None:
-        name = self.inputs.architecture
+        name = self.inputs.draft_architecture if key.startswith("draft:") else self.inputs.architecture
+        key = key.removeprefix("draft:")
         held = name in self.inputs.lists.get(key, frozenset())
         self._add(wording.list_held(self.subject.view, key, name, held), "registry", None, depth)
 

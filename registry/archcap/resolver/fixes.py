@@ -73,14 +73,22 @@ class _Search:
 
 
 def fixes_of(outcome: Outcome, snapshot: SnapshotView) -> tuple[Fix, ...]:
-    """Return the smallest changes that start, the smallest first; none when one or two settings cannot cure it."""
+    """Return the smallest changes that start, the smallest first; none when one or two settings cannot cure it.
+
+    Two changes are tried only where every single one costs something.
+    """
     search = _Search(snapshot)
     partial = search.single(outcome)
     later = list(_later_releases(outcome, snapshot, search))
-    for tried in partial:
-        search.single(tried.outcome, tried.changes)
+    if not any(_keeps_everything(outcome, tried) for tried in search.found):
+        for tried in partial:
+            search.single(tried.outcome, tried.changes)
     here = [_fix(outcome, tried, None) for tried in search.found]
     return _shown([*here, *(fix for fix in later if not any(_within(done, fix) for done in here))])
+
+
+def _keeps_everything(outcome: Outcome, tried: _Try) -> bool:
+    return tried.outcome.verdict == "ok" and _fix(outcome, tried, None).gives_up is None
 
 
 def _within(small: Fix, large: Fix) -> bool:

@@ -165,9 +165,7 @@ class _StepDescriber:
         for stmt in body:
             self.statement(stmt, guards, apart, stmt.when)
 
-    def statement(
-        self, stmt: Stmt, guards: tuple[Guard, ...], apart: frozenset[int], test: x.Expr | None
-    ) -> None:
+    def statement(self, stmt: Stmt, guards: tuple[Guard, ...], apart: frozenset[int], test: x.Expr | None) -> None:
         """Describe one statement and what is below it; *test* is what it takes to run it."""
         if stmt.when is not None:
             guards = (*guards, self.guard(stmt.when, True))
@@ -257,9 +255,14 @@ class _StepDescriber:
             reads=tuple(reads),
             writes=tuple(_written(write) for write in stmt.writes),
             returns_before=returns_before,
+            values=tuple(self.written_value(write.value) for write in stmt.writes),
             alias=record.alias,
             logged=record.logged,
         )
+
+    def written_value(self, node: x.Expr) -> int:
+        """Return the index of a written value, -1 for a literal."""
+        return -1 if isinstance(node, x.Const) else self.shared.condition(node, self.closed(node))
 
     def stage(self, chain: tuple[Statement, ...]) -> StageName:
         """Return the innermost stage."""

@@ -111,7 +111,8 @@ class Judge:
 
     def _plain_reasons(self, node: x.Expr) -> tuple[Reference | x.Expr, ...]:
         """Return what an operation reads whatever the state, and its parts that depend on the state."""
-        reference = reference_of(node)
+        about_a_value = isinstance(node, x.InList) and node.value is not None
+        reference = None if about_a_value else reference_of(node)
         found: list[Reference | x.Expr] = [] if reference is None else [reference]
         for child in x.children(node):
             found += [child] if type(child) in _REASONS else self._plain_reasons(child)
@@ -141,14 +142,14 @@ class Judge:
             yield from self._reasons(node.no, state)
 
     def define_reasons(self, node: x.Defined, state: State) -> Iterator[Reference]:
-        """Yield what decides a definition: the conditions passed over, the row taken."""
+        """Yield what decides a definition: the condition and the value of the row taken."""
         for when, value in self._rows_of(node):
-            test: Any = True
+            test: Any = True if when is None else self._truth(when, state)
+            if test is False:
+                continue
             if when is not None:
-                test = self._truth(when, state)
                 yield from self._reasons(when, state)
-            if test is not False:
-                yield from self._reasons(value, state)
+            yield from self._reasons(value, state)
             if test is True:
                 return
 

@@ -161,6 +161,8 @@ class StatementInfo:
     writes: tuple[Reference, ...]
     returns_before: tuple[int, ...]
     """Statements earlier in the same step that may return from it, so that this one is not reached."""
+    values: tuple[int, ...] = ()
+    """Per entry of `writes`: index of its value in `Program.expressions`, -1 for a literal."""
     alias: bool = False
     logged: bool = True
 
