@@ -55,6 +55,13 @@ class Chain:
         if depth:
             self._defaults((*met[0], *met[1]), state, depth)
 
+    def of_message(self, event: int) -> None:
+        """Add the user's settings that the finding's own text names."""
+        shown = self.run.trace[event].value
+        for name in shown if isinstance(shown, dict) else ():
+            if name.split(".", 1)[0] in self.inputs.user:
+                self._of(Reference("setting", name), self._state(event), event, 0)
+
     def _let_through(self, info: StatementInfo) -> Iterator[Reference]:
         """Yield the user's settings that kept the step from ending before the statement."""
         for index in info.returns_before:
@@ -236,6 +243,7 @@ def causes_of(outcome: Outcome, event: int) -> tuple[Cause, ...]:
     """Return the causes behind event *event* of the trace, the nearest first."""
     chain = Chain(outcome.subject, outcome.inputs, outcome.run, outcome.subject.view.program)
     chain.of_statement(outcome.run.trace[event].statement, event)
+    chain.of_message(event)
     return tuple(chain.found)
 
 
