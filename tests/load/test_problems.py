@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -12,34 +11,10 @@ from archcap.load import check_registry, load_registry
 from tests import mini
 
 
-@dataclass
-class Case:
-    file: str
-    line: int
-    before: list[str] = field(default_factory=list)
-    after: list[str] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
-
-
-def golden() -> list[Case]:
-    cases: list[Case] = []
-    text = (Path(__file__).parent / "problems.txt").read_text(encoding="utf-8")
-    for number, row in enumerate(text.splitlines(), 1):
-        mark, _, rest = row.partition(" ")
-        if mark == "edit":
-            cases.append(Case(rest, number))
-        elif mark in ("-", "+", ">"):
-            {"-": cases[-1].before, "+": cases[-1].after, ">": cases[-1].said}[mark].append(rest)
-    return cases
-
-
-@pytest.mark.parametrize("case", golden(), ids=str)
-def test_every_mistake_is_told_as_reviewed(tmp_path: Path, case: Case) -> None:
+@pytest.mark.parametrize("case", mini.golden(Path(__file__).parent / "problems.txt"), ids=str)
+def test_every_mistake_is_told_as_reviewed(tmp_path: Path, case: mini.Case) -> None:
     root = mini.copy_to(tmp_path)
-    mini.edit(root, case.file, "\n".join(case.before), "\n".join(case.after))
+    case.apply(root)
     assert [str(problem) for problem in check_registry(root).problems] == case.said
 
 

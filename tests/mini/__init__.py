@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parent
@@ -36,3 +37,33 @@ def find(root: Path, file: str) -> Path:
         if (base / file).exists():
             return base / file
     raise FileNotFoundError(file)
+
+
+@dataclass
+class Case:
+    """One edit of the registry and what is said of it, from a golden file."""
+
+    file: str
+    line: int
+    before: list[str] = field(default_factory=list)
+    after: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+    def apply(self, root: Path) -> None:
+        """Make the edit in the registry at *root*."""
+        edit(root, self.file, "\n".join(self.before), "\n".join(self.after))
+
+
+def golden(path: Path) -> list[Case]:
+    """Read a golden file: `edit FILE`, lines before (-) and after (+), and what is said (>)."""
+    cases: list[Case] = []
+    for number, row in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        mark, _, rest = row.partition(" ")
+        if mark == "edit":
+            cases.append(Case(rest, number))
+        elif mark in ("-", "+", ">"):
+            {"-": cases[-1].before, "+": cases[-1].after, ">": cases[-1].said}[mark].append(rest)
+    return cases

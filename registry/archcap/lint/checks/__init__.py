@@ -22,7 +22,6 @@ from archcap.lint.checks import (
     default_unset,
     duplicate_flags,
     id_missing,
-    lonely_because,
     mergeable,
     note_missing,
     oldest_bound,
@@ -60,6 +59,6 @@ CHECKS = Checks(
     list=(mergeable.LISTS, oldest_bound.LISTS),
     setting=(default_unset.CHECK, mergeable.SETTINGS),
     step=(source_missing.CHECK,),
-    statement=(dead_range.CHECK, id_missing.CHECK, lonely_because.CHECK),
+    statement=(dead_range.CHECK, id_missing.CHECK),
     engine=(duplicate_flags.CHECK, unused_names.CHECK),
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from archcap.lint.check import Check, FileSubject, Flaw
@@ -21,11 +22,33 @@ _PLACES: Mapping[str, tuple[tuple[str, ...], ...]] = {
 def _find(subject: FileSubject) -> Iterator[Flaw]:
     for place in _PLACES.get(subject.kind, ()):
         for path, keys in _mappings(subject.value, place, ()):
-            wrong = next((after for before, after in pairwise(keys) if after.lower() < before.lower()), None)
-            if wrong is not None:
-                after = max((key for key in keys if key.lower() < wrong.lower()), key=str.lower, default=None)
-                where = f"after {after}" if after is not None else "first"
-                yield Flaw((*path, wrong), "stands out of alphabetical order", hint=f"move it {where}")
+            for key in misplaced(keys):
+                before = max((other for other in keys if _rank(other) < _rank(key)), key=_rank, default=None)
+                hint = f"move it behind {before}" if before is not None else "move it to the top"
+                yield Flaw((*path, key), "stands out of alphabetical order", hint=hint)
+
+
+def _rank(key: str) -> tuple[str, str]:
+    return key.lower(), key
+
+
+def misplaced(keys: Sequence[str]) -> list[str]:
+    """Return the fewest keys that must move for the rest to be in order: those outside the longest ordered run."""
+    if all(_rank(first) <= _rank(second) for first, second in pairwise(keys)):
+        return []
+    tails: list[int] = []
+    """Index of the least key that ends an ordered run of each length."""
+    behind: list[int | None] = []
+    for index, key in enumerate(keys):
+        length = bisect_left([_rank(keys[tail]) for tail in tails], _rank(key))
+        behind.append(tails[length - 1] if length else None)
+        tails[length : length + 1] = [index]
+    kept: set[int] = set()
+    at = tails[-1] if tails else None
+    while at is not None:
+        kept.add(at)
+        at = behind[at]
+    return [key for index, key in enumerate(keys) if index not in kept]
 
 
 def _mappings(value: Json, place: tuple[str, ...], path: DataPath) -> Iterator[tuple[DataPath, list[str]]]:
