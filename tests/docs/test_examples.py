@@ -10,6 +10,7 @@ import yaml
 from archcap.load import check_registry, load_registry
 from archcap.model.hardware import Gpu
 from archcap.rules import check_engine
+from archcap.scanner.config import load_config
 from tests.docs.pages import ROOT, Fence, fences
 
 EXAMPLES = [fence for fence in fences("yaml") if fence.mark == "example"]
@@ -34,6 +35,11 @@ def test_the_examples_are_one_registry_without_a_problem(tmp_path: Path, names: 
     registry = load_registry(written(tmp_path, *names))
     for engine in registry.engines.values():
         assert check_engine(engine, registry.vocabulary, (), HARDWARE, registry.checkpoints) == []
+
+
+def test_the_example_of_scan_settings_can_be_read(tmp_path: Path) -> None:
+    config = load_config(written(tmp_path, FORMAT) / "registry/engines/kiln/scan.yaml")
+    assert (config.family("clay_text"), config.role("ClayDraft")) == ("clay", "draft")
 
 
 def test_a_wrong_word_in_an_example_is_found(tmp_path: Path) -> None:
