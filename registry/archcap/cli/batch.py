@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from archcap.cli import MISUSE, OK
 from archcap.cli.command import Session
 from archcap.cli.files import lines_of
-from archcap.errors import RequestError
+from archcap.errors import ArchcapError, RequestError
 from archcap.model.base import Json, JsonObject
 from archcap.model.codec import dumps, to_json
 from archcap.model.reading import read_object, request_of
@@ -70,6 +70,8 @@ def _answer(line: bytes, number: int, defaults: Mapping[str, Json], session: Ses
         return to_json(resolve(request_of({**defaults, **value}), session.snapshot)), True
     except RequestError as error:
         body: JsonObject = {"code": error.code, "message": error.message, "hint": error.hint}
+    except ArchcapError:
+        raise  # the registry itself is broken: no line can be answered
     except Exception as error:
         body = {"code": "internal", "message": f"{type(error).__name__}: {error}", "hint": "please report it"}
     session.console.say(f"capctl: line {number}: {body['message']}")
