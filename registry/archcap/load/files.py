@@ -24,6 +24,8 @@ _ENGINE_FOLDERS: dict[str, Kind] = {
     "architectures": "architectures", "rules": "rules", "names": "names", "lists": "lists", "settings": "settings"
 }
 _CODE_FOLDERS = frozenset({"archcap"})
+_OTHERS_FILES = frozenset({"scan.yaml"})
+"""Files of an engine's folder that others read: how its source is laid out is the scanner's matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,8 @@ class Finder:
     def _take_engine_file(self, entry: Path, engine: str) -> None:
         stem = entry.name.removesuffix(SUFFIX)
         kind = _ENGINE_FILES.get(stem) if entry.name.endswith(SUFFIX) else None
+        if entry.name in _OTHERS_FILES:
+            return
         if kind is None:
             self._stray(entry, [f"{name}{SUFFIX}" for name in _ENGINE_FILES])
         elif kind not in ("engine", "settings") or (entry.parent / stem).is_dir():
