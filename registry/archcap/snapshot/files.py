@@ -33,6 +33,15 @@ def write_atomically(path: Path, data: bytes) -> None:
     _sync_folder(path.parent)
 
 
+def sweep(folder: Path, older_than_s: float = 3600.0) -> None:
+    """Remove what writers that were killed left behind in *folder*."""
+    limit = time.time() - older_than_s
+    for path in folder.glob(".*.tmp"):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < limit:
+                path.unlink()
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)

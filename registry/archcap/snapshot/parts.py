@@ -76,6 +76,35 @@ def checked_part(path: str, value: JsonObject) -> Record:
     return record_type(path).model_validate_json(canonical(value, ORDERED_IN_STATEMENTS))
 
 
+def check_place(path: str, record: Record) -> None:
+    """Check that *record* says of itself what its *path* says.
+
+    Raises:
+        ArchcapError: `wrong-part`.
+    """
+    names = _own_names(record)
+    wanted = path.split("/")[1 if isinstance(record, Engine | CheckpointsFile) else -1]
+    for name in names:
+        if name != wanted:
+            raise ArchcapError("wrong-part", f"part {path} is about {wanted!r}, not about {name!r}")
+
+
+def _own_names(record: Record) -> set[str]:
+    match record:
+        case Family():
+            return {record.family}
+        case Engine():
+            return {record.engine}
+        case CheckpointsFile():
+            return {organisation(name) for name in record.checkpoints}
+    return set()
+
+
+def organisation(checkpoint: str) -> str:
+    """Return whose checkpoint it is: what stands before the slash of its id."""
+    return checkpoint.partition("/")[0].lower()
+
+
 def registry_parts(registry: Registry) -> Iterator[tuple[str, bytes]]:
     """Yield path and bytes of every part of *registry*."""
     yield "vocabulary", part_bytes("vocabulary", registry.vocabulary)
@@ -92,8 +121,7 @@ def _checkpoints(registry: Registry) -> Iterator[tuple[str, CheckpointsFile]]:
     """Yield the checkpoints by the organisation that publishes them."""
     by_org: dict[str, CheckpointsFile] = {}
     for name, checkpoint in registry.checkpoints.items():
-        org = name.partition("/")[0].lower()
-        by_org.setdefault(org, CheckpointsFile(checkpoints={})).checkpoints[name] = checkpoint
+        by_org.setdefault(organisation(name), CheckpointsFile(checkpoints={})).checkpoints[name] = checkpoint
     for org, record in by_org.items():
         yield f"checkpoints/{org}", record
 

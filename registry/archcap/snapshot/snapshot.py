@@ -23,7 +23,7 @@ from archcap.model.rules import PipelineFile, Step
 from archcap.model.vocabulary import Vocabulary
 from archcap.snapshot.builder import SCHEMA, assemble, read_header
 from archcap.snapshot.canonical import leaf_digest, tree_digests
-from archcap.snapshot.parts import DefinesPart, StepsPart, checked_part, part_bytes, record_type
+from archcap.snapshot.parts import DefinesPart, StepsPart, check_place, checked_part, part_bytes, record_type
 from archcap.snapshot.timeline import Timeline
 from archcap.snapshot.view import CodeOf, ReleaseView
 from archcap.suggest import nearest_name
@@ -130,10 +130,12 @@ class Snapshot:
             path: of a part that exists, or of a new family, list of checkpoints or steps file.
             value: the whole part, as JSON or as the record it holds.
         Raises:
-            ArchcapError: `unknown-part`.
+            ArchcapError: `unknown-part`, or `wrong-part` when it names another family or engine than *path*.
             pydantic.ValidationError: *value* is not the record that belongs there.
         """
-        data = part_bytes(path, value if isinstance(value, Record) else checked_part(path, value))
+        record = value if isinstance(value, Record) else checked_part(path, value)
+        check_place(path, record)
+        data = part_bytes(path, record)
         leaves = {**self._leaves, path: leaf_digest(data)}
         made = Snapshot({**self._parts, path: lambda: data}, leaves, self._code, self.modules)
         made._bytes = {known: kept for known, kept in self._bytes.items() if known != path}

@@ -17,7 +17,7 @@ from pathlib import Path
 from archcap.engines import support
 from archcap.errors import ArchcapError, RequestError
 from archcap.snapshot.builder import build
-from archcap.snapshot.files import exclusive, write_atomically
+from archcap.snapshot.files import exclusive, sweep, write_atomically
 from archcap.snapshot.programs import BUILT, module_name, source_of
 from archcap.snapshot.signature import Note, Signature, content_of, source_files, take
 from archcap.snapshot.slices import release_slice
@@ -202,6 +202,7 @@ class _Folder:
             self._cache.mkdir(parents=True, exist_ok=True)
             with exclusive(self._cache / LOCK, LOCK_TIMEOUT_S) as held:
                 found = self._from_disk(self._look())  # another process may have built it meanwhile
+                sweep(self._cache)
                 return found or self._build(keep=held)
         except OSError as error:
             _log.info("nothing can be kept in %s: %s", self._cache, error)
