@@ -1,0 +1,65 @@
+"""A slice is what an engine fetches: one release's facts, verifiable with the standard library alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+
+from archcap.snapshot import release_slice
+from tests.snapshot import toy
+
+
+def read(release: str) -> Any:
+    return json.loads(release_slice(toy.snapshot(), "toy", release))
+
+
+@pytest.mark.parametrize("release", toy.RELEASES)
+def test_the_digest_can_be_checked_without_archcap(release: str) -> None:
+    found = read(release)
+    canonical = json.dumps(found["facts"], sort_keys=True, separators=(",", ":")).encode()
+    assert found["digest"] == "sha256:" + hashlib.sha256(canonical).hexdigest()
+
+
+@pytest.mark.parametrize("release", toy.RELEASES)
+def test_a_slice_says_what_the_view_says(release: str) -> None:
+    facts, view = read(release)["facts"], toy.view(release)
+    assert (facts["schema"], facts["engine"], facts["release"]) == (1, "toy", release)
+    assert facts["releases"] == list(toy.RELEASES)
+    assert facts["lists"] == {name: sorted(names) for name, names in view.lists.items()}
+    assert set(facts["architectures"]) == set(view.architectures)
+    for name, said in facts["architectures"].items():
+        has, conditional = view.capabilities_of(name)
+        assert set(said["has"]) == has
+        assert said.get("when", {}) == dict(conditional)
+
+
+def test_a_slice_tells_values_and_what_nobody_has_checked() -> None:
+    architectures = read("0.11")["facts"]["architectures"]
+    assert architectures["RiverForCausalLM"] == {
+        "family": "river",
+        "role": "target",
+        "profile": "river",
+        "has": [
+            "attention_kind", "extra_buffer", "hidden_capture", "max_depth", "pipeline", "quantisations", "state_cache",
+        ],
+        "values": {"attention_kind": "full", "max_depth": 8, "quantisations": ["fp8", "int4"]},
+    }  # fmt: skip
+    assert architectures["RiverTextForCausalLM"]["unvalidated"] == ["pipeline"]
+    assert architectures["StoneForCausalLM"]["partial"] == {"hidden_capture": "Only with the echo method."}
+    assert architectures["StoneDraftModel"] == {"family": "stone", "role": "draft", "has": []}
+
+
+def test_slices_of_other_releases_differ() -> None:
+    assert len({read(release)["digest"] for release in toy.RELEASES}) == len(toy.RELEASES)
+
+
+def test_what_a_slice_does_not_tell_does_not_change_it() -> None:
+    snapshot = toy.snapshot()
+    raw: Any = snapshot.raw("hardware")
+    raw["hardware"]["beta"]["title"] = "Beta 2"
+    other = snapshot.with_part_replaced("hardware", raw)
+    assert other.digest != snapshot.digest
+    assert release_slice(other, "toy", "0.11") == release_slice(snapshot, "toy", "0.11")
