@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from archcap.engines import Launch, Options
 from archcap.errors import RequestError
 from archcap.model.base import Json, JsonObject
-from archcap.model.engine import Flag, LooseFlag, SettingSpan
+from archcap.model.engine import LooseFlag, SettingSpan
 from archcap.suggest import nearest_names, one_of
 
 _SI_INT = re.compile(r"(\d+(?:\.\d+)?)(Ki|Mi|Gi|Ti|k|M|G|T)")
@@ -83,7 +83,7 @@ def flags_file_words(content: JsonObject, spans: Mapping[str, SettingSpan], nest
     switches = {
         flag.name.removeprefix("--").replace("-", "_")
         for name, span in spans.items()
-        for flag in map(_as_flag(span), span.flags)
+        for flag in _spellings(span)
         if not flag.has_value
     }
     words: list[str] = []
@@ -118,12 +118,22 @@ class _Parser(argparse.ArgumentParser):
         raise RequestError("wrong-flag-value", message, "check the launch command")
 
 
+class _Spelling(NamedTuple):
+    """One spelling, in full; see `archcap.model.engine.Flag`."""
+
+    name: str
+    value: Json
+    has_value: bool
+    choices: tuple[str | int, ...] = ()
+    replaced_by: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class _Target:
     """What one spelling does."""
 
     setting: str
-    flag: Flag
+    flag: _Spelling
     span: SettingSpan
 
 
@@ -197,8 +207,7 @@ def _parser(options: _Taken, where: str) -> _Parser:
     parser = _Parser(add_help=False, argument_default=argparse.SUPPRESS, exit_on_error=False)
     parser.add_argument("-h", "--help", action=_Help, nargs=0)
     for name, span in options.spans.items():
-        as_flag = _as_flag(span)
-        for flag in map(as_flag, span.flags):
+        for flag in _spellings(span):
             target, nargs = _Target(name, flag, span), _nargs(flag, span)
             parser.add_argument(flag.name, dest=name, action=_Write, nargs=nargs, target=target, where=where)
     for spelling, loose in options.loose.items():
@@ -206,27 +215,24 @@ def _parser(options: _Taken, where: str) -> _Parser:
     return parser
 
 
-def _as_flag(span: SettingSpan) -> Callable[[str | Flag], Flag]:
-    """Return what makes a plain spelling a full one: a switch for a boolean, one with a value for the rest."""
+def _spellings(span: SettingSpan) -> list[_Spelling]:
+    """Return a setting's spellings in full: a plain one is a switch for a boolean and takes a value for the rest."""
     switch = span.type == "bool"
-
-    def full(flag: str | Flag) -> Flag:
-        if isinstance(flag, Flag):
-            return flag
-        return Flag.model_construct(
-            name=flag, value=True if switch else None, has_value=not switch, choices=(), replaced_by=None, note=None
-        )
-
-    return full
+    return [
+        _Spelling(flag, True if switch else None, not switch)
+        if isinstance(flag, str)
+        else _Spelling(flag.name, flag.value, flag.has_value, flag.choices, flag.replaced_by)
+        for flag in span.flags
+    ]
 
 
-def _nargs(flag: Flag, span: SettingSpan) -> int | str | None:
+def _nargs(flag: _Spelling, span: SettingSpan) -> int | str | None:
     if not flag.has_value:
         return 0
     return span.words or ("+" if span.many else None)
 
 
-def _value(given: str | list[str] | None, flag: Flag, span: SettingSpan, spelled: str) -> Json:
+def _value(given: str | list[str] | None, flag: _Spelling, span: SettingSpan, spelled: str) -> Json:
     if not flag.has_value:
         return flag.value
     if given is None:
@@ -322,7 +328,7 @@ def _unread(extras: Sequence[str], options: Options, where: str) -> RequestError
     if flag is None:
         return RequestError("stray-word", f"{extras[0]!r} belongs to no flag", "quote values that hold spaces")
     name = flag.split("=", 1)[0]
-    known = [each.name for span in options.spans.values() for each in map(_as_flag(span), span.flags)]
+    known = [each.name for span in options.spans.values() for each in _spellings(span)]
     near = nearest_names(name, [*known, *options.loose])
     hint = _elsewhere(name, options) or (f"did you mean {' or '.join(near[:2])}?" if near else "no flag is near it")
     return RequestError("unknown-flag", f"{where} has no flag {name}", hint)
@@ -347,15 +353,14 @@ def _said(name: str, span: SettingSpan, value: Json) -> list[str] | None:
     Current spellings come before deprecated ones, and the one spelled like the setting before the others.
     """
     own = "--" + name.replace("_", "-")
-    flags = [_as_flag(span)(flag) for flag in span.flags]
-    for flag in sorted(flags, key=lambda flag: (flag.replaced_by is not None, flag.name != own)):
+    for flag in sorted(_spellings(span), key=lambda flag: (flag.replaced_by is not None, flag.name != own)):
         words = _spelled(flag, span, value)
         if words is not None:
             return words
     return None
 
 
-def _spelled(flag: Flag, span: SettingSpan, value: Json) -> list[str] | None:
+def _spelled(flag: _Spelling, span: SettingSpan, value: Json) -> list[str] | None:
     if not flag.has_value:
         return [flag.name] if _same(value, flag.value) else None
     if flag.value is not None:

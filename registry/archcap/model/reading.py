@@ -20,6 +20,7 @@ MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 100
 
 _FIELDS = {(): tuple(Request.model_fields), ("hardware",): tuple(HardwareRequest.model_fields)}
+_CONFIGS = ("config", "draft_config")
 _KINDS = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false"}
 
 
@@ -44,7 +45,7 @@ def read_json(data: bytes, name: str) -> Json:
         raise _bad(what, "give JSON, not weights or an archive") from error
     _refuse_other_text(text, name)
     try:
-        value: Json = json.loads(text, object_pairs_hook=_unique, parse_constant=_constant)
+        value: Json = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         what = f"{name} is no JSON: line {error.lineno}, column {error.colno}: {error.msg}"
         raise _bad(what, "mend it or fetch it again") from error
@@ -73,11 +74,17 @@ def read_object(data: bytes, name: str) -> JsonObject:
 def request_of(value: Json) -> Request:
     """Return the request that *value* spells.
 
+    The configurations in it are not looked into: they are JSON already.
+
     Raises:
         RequestError: `bad-request`, with the first key that is wrong, missing or unknown.
     """
     try:
-        return Request.model_validate(value)
+        if not isinstance(value, dict):
+            return Request.model_validate(value)
+        configs = {key: value[key] for key in _CONFIGS if isinstance(value.get(key), dict)}
+        checked = Request.model_validate({**value, **{key: {} for key in configs}})
+        return checked.model_copy(update=configs) if configs else checked
     except ValidationError as error:
         raise _worded(error.errors(include_url=False, include_input=False)) from None
     except RecursionError:
@@ -120,10 +127,13 @@ def _constant(word: str) -> float:
     return float(word)
 
 
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)
+
+
 def _refuse_other_text(text: str, name: str) -> None:
     """Name what people give by mistake."""
     start = text[:200].lstrip()
-    if not text.strip():
+    if not start and not text.strip():
         raise _bad(f"{name} is empty", "give the checkpoint's config.json")
     if "\0" in start:
         raise _bad(f"{name} is no text", "give JSON, not weights or an archive")
