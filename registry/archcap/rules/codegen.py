@@ -113,8 +113,8 @@ class _Module:
             f"ENGINE, RELEASE = {ir.engine!r}, {ir.release!r}",
             f"FUNCTIONS = {engine_functions(ir)!r}",
             f"SETTINGS = frozenset({settings_used(ir)!r})",
-            f"VARS = {_literals(ir.vars)}",
-            f"ENV = {_literals(ir.env)}",
+            f"DEFAULT_VARS = {_literals(ir.vars)}",
+            f"DEFAULT_ENV = {_literals(ir.env)}",
             "",
             *self.constants,
         ]

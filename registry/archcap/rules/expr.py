@@ -254,8 +254,8 @@ class Defined:
 
 Expr: TypeAlias = (
     Const | Local | Setting | Own | Raw | UserSet | Var | Fact | Hardware | Assume | Env | EnvSet | Profile | Has
-    | InList | Config | Bool | Unary | Binary | Compare | IfElse | Index | Slice | Display | DictDisplay | Method | Call | Loop
-    | Defined
+    | InList | Config | Bool | Unary | Binary | Compare | IfElse | Index | Slice | Display | DictDisplay | Method
+    | Call | Loop | Defined
 )  # fmt: skip
 
 NODES: tuple[type[Expr], ...] = (

@@ -21,7 +21,7 @@ class Fast:
         functions: Mapping[str, Function],
     ) -> None:  # fmt: skip
         self.pipeline: tuple[tuple[Callable[[Context], int | None], str], ...] = namespace["PIPELINE"]
-        self.vars, self.env, self.settings = namespace["VARS"], namespace["ENV"], namespace["SETTINGS"]
+        self.vars, self.env, self.settings = (namespace[key] for key in ("DEFAULT_VARS", "DEFAULT_ENV", "SETTINGS"))
         self.needed = frozenset(namespace["FUNCTIONS"])
         self.file, self.functions = file, functions
         self._starts = [line for line, _ in lines]

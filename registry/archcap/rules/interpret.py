@@ -393,15 +393,20 @@ class _Running:
 
     def _call_within(self, step: StepIR, state: State) -> Ways:
         """Run a step that an isolated one calls: it reads the entry and its own writes, which join the pending ones."""
-        kept = (state.settings, state.vars, state.own_settings, state.own_vars, state.pending, state.journal)
-        state.settings, state.vars = state.settings.copy(), state.vars.copy()
+        kept, refused_before = state.fork(), len(self.collected.refusals)
         state.journal = []
-        ways = self._step(step, state)
+        try:
+            ways = self._step(step, state)
+        except Halt as halt:
+            _abandon(halt.state, kept)
+            raise
+        for _, _, refused in self.collected.refusals[refused_before:]:
+            _abandon(refused, kept)
         for way in ways.values():
             inner = way.journal
-            way.settings, way.vars = kept[0], kept[1]
-            way.own_settings, way.own_vars = dict(kept[2] or {}), dict(kept[3] or {})
-            way.pending, way.journal = kept[4].copy(), kept[5].copy()
+            way.settings, way.vars = kept.settings, kept.vars
+            way.own_settings, way.own_vars = dict(kept.own_settings or {}), dict(kept.own_vars or {})
+            way.pending, way.journal = kept.pending.copy(), kept.journal.copy()
             for entry in inner:
                 self._rejoin(way, entry)
         return ways
@@ -593,6 +598,12 @@ class _Raised:
 
 
 _RAISED = _Raised()
+
+
+def _abandon(state: State, entry: State) -> None:
+    """Drop what was pending when a step called by an isolated one was refused."""
+    state.settings, state.vars = entry.settings, entry.vars
+    state.journal = [*entry.journal, *(one for one in state.journal if one.event.kind not in (Kind.SET, Kind.VAR))]
 
 
 def _unsure(entry: Entry, needs: frozenset[str]) -> Entry:

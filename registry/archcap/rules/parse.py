@@ -271,7 +271,11 @@ class _Parser:
     def compare(self, node: ast.Compare, names: frozenset[str]) -> x.Expr:
         """Read a chain of comparisons."""
         ops = tuple(_COMPARE[type(op)] for op in node.ops)
-        return x.Compare(ops, tuple(self.node(item, names) for item in (node.left, *node.comparators)))
+        items = tuple(self.node(item, names) for item in (node.left, *node.comparators))
+        for op, left, right in zip(ops, items, items[1:], strict=False):
+            if op in ("is", "is not") and not (_is_single(left) or _is_single(right)):
+                return self.flaw(f"`{op}` compares with None, True or False only", "==" if op == "is" else "!=")
+        return x.Compare(ops, items)
 
     def if_else(self, node: ast.IfExp, names: frozenset[str]) -> x.Expr:
         """Read `a if b else c`."""
@@ -511,6 +515,10 @@ def _chain(node: ast.expr) -> tuple[str, ...]:
     if not isinstance(node, ast.Name):
         return ()
     return (node.id, *reversed(parts))
+
+
+def _is_single(node: x.Expr) -> bool:
+    return isinstance(node, x.Const) and (node.value is None or isinstance(node.value, bool))
 
 
 def _is_text(node: x.Expr) -> bool:

@@ -6,6 +6,7 @@ The only place that runs generated text. Knows no engine by name.
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -49,7 +50,10 @@ def compile_release(
     generated = generate(lowered.ir)
     file = f"<rules of {release}>"
     namespace: dict[str, Any] = {"__name__": "archcap_rules"}
-    exec(compile(generated.text, file, "exec"), namespace)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        code = compile(generated.text, file, "exec")
+    exec(code, namespace)
     fixed = describe(reg, lowered)
     late = _Late(lambda: (lowered.ir, tuple(fixed.conditions)), functions)
     fast = Fast(namespace, file, generated.lines, functions)

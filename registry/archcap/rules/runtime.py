@@ -84,6 +84,8 @@ def look(view: ConfigView, path: tuple[str, ...]) -> Json | Missing:
             unsure = view.unknown and any(".".join(path[:n]) in view.unknown for n in range(depth + 1, len(path) + 1))
             return UNSURE if unsure else ABSENT
         value = value[key]
+    if view.unknown and isinstance(value, dict) and any(key.startswith(".".join(path) + ".") for key in view.unknown):
+        return UNSURE
     return value
 
 
@@ -98,13 +100,9 @@ class Config:
     def get(self, key: str, default: Value = None) -> Value:
         """Return the value of a key at the top."""
         data = self.data
-        if data is None:
-            raise NeedsInterpreter(key)
-        if key in data:
-            return data[key]
-        if key in self.unknown:
-            raise NeedsInterpreter(key)
-        return default
+        if data is None or self.unknown:
+            return self.at((key,), default)
+        return data.get(key, default)
 
     def at(self, path: tuple[str, ...], default: Value = None) -> Value:
         """Return the value at a path of keys."""

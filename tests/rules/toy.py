@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import yaml
 
 from archcap.model.architectures import Architecture, Family, NameList
@@ -20,8 +22,6 @@ def spans(value):
 
 
 def _json(value):
-    import json
-
     return json.dumps(value)
 
 
@@ -58,17 +58,19 @@ def registry(
             "toys": Family(
                 family="toys",
                 architectures={
-                    name: Architecture.model_validate_json(_json(value)) for name, value in (architectures or {}).items()
+                    name: Architecture.model_validate_json(_json(one)) for name, one in (architectures or {}).items()
                 },
             )
         },
         defines={name: defines(value) for name, value in (data.get("define") or {}).items()},
         steps=steps,
         step_files=dict.fromkeys(steps, "rules/toy.yaml"),
-        pipeline=tuple(
-            PipelineEntry(step=e) if isinstance(e, str) else PipelineEntry.model_validate_json(_json(e)) for e in entries
-        ),
+        pipeline=tuple(entry(one) for one in entries),
     )
+
+
+def entry(value):
+    return PipelineEntry(step=value) if isinstance(value, str) else PipelineEntry.model_validate_json(_json(value))
 
 
 def defines(value):
@@ -79,17 +81,10 @@ def defines(value):
 
 
 def vocabulary(*capabilities):
-    return Vocabulary.model_validate_json(
-        _json(
-            {
-                "groups": {"g": {"title": "G", "meaning": "g"}},
-                "capabilities": {
-                    name: {"title": name, "group": "g", "meaning": name, "absence": {"stage": "init", "effect": "error"}}
-                    for name in capabilities
-                },
-            }
-        )
-    )
+    absence = {"stage": "init", "effect": "error"}
+    known = {name: {"title": name, "group": "g", "meaning": name, "absence": absence} for name in capabilities}
+    groups = {"g": {"title": "G", "meaning": "g"}}
+    return Vocabulary.model_validate_json(_json({"groups": groups, "capabilities": known}))
 
 
 def inputs(

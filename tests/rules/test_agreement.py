@@ -1,0 +1,89 @@
+"""Compiled and interpreted, a rule means the same; and what the interpreter settles without knowing all is true."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from archcap.rules import compile_release
+from archcap.rules.run import Kind, NeedsInterpreter, Unknown
+from tests.rules.generate import FUNCTIONS, VOCABULARY, engine, launch, partly, rules
+
+seeds = st.integers(0, 2**48)
+checked = settings(max_examples=40, deadline=None)
+
+
+@checked
+@given(seeds)
+def test_the_interpreter_does_what_the_compiled_rules_do(seed):
+    rng = Random(seed)
+    program = compile_release(engine(rules(rng)), VOCABULARY, "1.0", FUNCTIONS)
+    for _ in range(12):
+        check_equal(program, launch(rng))
+
+
+@checked
+@given(seeds)
+def test_what_is_settled_without_knowing_all_is_true(seed):
+    rng = Random(seed)
+    program = compile_release(engine(rules(rng)), VOCABULARY, "1.0", FUNCTIONS)
+    for _ in range(8):
+        known = launch(rng)
+        full = program.fast(known)
+        for _ in range(2):
+            part = partly(rng, known)
+            check_sound(full, program.interpret(part))
+            check_run(program, part)
+
+
+def check_equal(program, known):
+    before = repr(known)
+    fast, slow = program.fast(known), program.interpret(known)
+    assert repr(known) == before
+    assert slow == fast
+    assert repr(slow) == repr(fast)
+
+
+def check_run(program, part):
+    """What `fast` settles although something is unknown is what the interpreter settles."""
+    try:
+        fast = program.fast(part)
+    except NeedsInterpreter:
+        return
+    assert repr(program.interpret(part)) == repr(fast)
+
+
+def check_sound(full, part):
+    open_ = {index for index, _ in part.undetermined}
+    assert all(needs for _, needs in part.undetermined)
+    if full.refused is not None:
+        assert part.refused is not None or full.refused in open_
+        assert part.refused == full.refused or full.refused in open_
+        return
+    assert part.refused is None
+    for name in ("settings", "vars", "facts"):
+        check_values(getattr(part, name), getattr(full, name))
+    for name, value in part.env.items():
+        assert isinstance(value, Unknown) or same(value, full.env[name])
+    assert full.env.keys() <= part.env.keys()
+    found = [event for event in full.trace if event.kind is Kind.FINDING]
+    seen = [event for event in part.trace if event.kind is Kind.FINDING]
+    assert [event.statement for event in seen if event.statement not in open_] == [
+        event.statement for event in found if event.statement not in open_
+    ]
+    for event in seen:
+        assert any(event.statement == other.statement for other in found)
+
+
+def check_values(part, full):
+    for name, value in full.items():
+        if name in part and not isinstance(part[name], Unknown):
+            assert same(part[name], value), name
+    for name, value in part.items():
+        assert isinstance(value, Unknown) or name in full
+
+
+def same(one, other):
+    return type(one) is type(other) and one == other
