@@ -106,7 +106,7 @@ def _built_module(engine: str, release: str, digest: str) -> ModuleType | None:
     name = f"{PACKAGE}.{module_name(engine, release)}"
     try:
         module = import_module(name)
-    except ImportError:
+    except Exception:  # absent, or another version's and so anything can happen: it is generated again
         return None
     if getattr(module, _STAMP, None) == digest:
         return module
