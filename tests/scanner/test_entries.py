@@ -14,8 +14,14 @@ CLASSES = "class OneForCausalLM: ...\nclass TwoForCausalLM: ...\n"
         (CLASSES + "Entry = [OneForCausalLM]\n", []),
         (CLASSES + "EntryClass = OneForCausalLM\n", ["OneForCausalLM"]),
         (CLASSES + "EntryClass = [OneForCausalLM, TwoForCausalLM]\n", ["OneForCausalLM", "TwoForCausalLM"]),
-        (CLASSES + "EntryClass = [OneForCausalLM]\nEntryClass.append(TwoForCausalLM)\n", ["OneForCausalLM", "TwoForCausalLM"]),
-        (CLASSES + "EntryClass = [OneForCausalLM]\nEntryClass += [TwoForCausalLM]\n", ["OneForCausalLM", "TwoForCausalLM"]),
+        (
+            CLASSES + "EntryClass = [OneForCausalLM]\nEntryClass.append(TwoForCausalLM)\n",
+            ["OneForCausalLM", "TwoForCausalLM"],
+        ),
+        (
+            CLASSES + "EntryClass = [OneForCausalLM]\nEntryClass += [TwoForCausalLM]\n",
+            ["OneForCausalLM", "TwoForCausalLM"],
+        ),
         ("class A: ...\nclass BForCausalLM(A): pass\nEntryClass = [BForCausalLM]\n", ["BForCausalLM"]),
     ],
 )
@@ -24,11 +30,13 @@ def test_entry_classes_are_those_the_list_names(text, names):
 
 
 def test_an_entry_class_may_be_imported_from_elsewhere():
-    found = scan({
-        "core/models/common/parts.py": "class OneForCausalLM:\n    def capture(self): ...\n",
-        "core/models/common/__init__.py": "from .parts import *\n",
-        "core/models/one.py": "from wagon.core.models.common import OneForCausalLM\nEntryClass = OneForCausalLM\n",
-    })
+    found = scan(
+        {
+            "core/models/common/parts.py": "class OneForCausalLM:\n    def capture(self): ...\n",
+            "core/models/common/__init__.py": "from .parts import *\n",
+            "core/models/one.py": "from wagon.core.models.common import OneForCausalLM\nEntryClass = OneForCausalLM\n",
+        }
+    )
     one = found.architectures["OneForCausalLM"]
     assert (one.module, one.file) == ("one", "core/models/common/parts.py")
 

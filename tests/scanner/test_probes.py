@@ -21,8 +21,16 @@ def classes(body_of_a: str, before: str = "", bases: str = "") -> str:
         ("a function of the module", classes("    pass", "def capture(self): ..."), []),
         ("own method", classes("    def capture(self): ..."), ["AForCausalLM"]),
         ("inherited", classes("    pass", "class M:\n    def capture(self): ...", "(M)"), ["AForCausalLM"]),
-        ("mixed in second", classes("    pass", "class L: pass\nclass M:\n    def capture(self): ...", "(L, M)"), ["AForCausalLM"]),
-        ("assigned in the body", classes("    capture = M.capture", "class M:\n    def capture(self): ..."), ["AForCausalLM"]),
+        (
+            "mixed in second",
+            classes("    pass", "class L: pass\nclass M:\n    def capture(self): ...", "(L, M)"),
+            ["AForCausalLM"],
+        ),
+        (
+            "assigned in the body",
+            classes("    capture = M.capture", "class M:\n    def capture(self): ..."),
+            ["AForCausalLM"],
+        ),
         ("of a base outside the engine", classes("    pass", "from torch import M", "(M)"), []),
         (
             "passed on by __getattr__",
@@ -36,7 +44,8 @@ def classes(body_of_a: str, before: str = "", bases: str = "") -> str:
         (
             "__getattr__ that passes on to something else",
             classes(
-                "    def __init__(self):\n        self.inner = M()\n        self.other = L()\n    def __getattr__(self, name):\n"
+                "    def __init__(self):\n        self.inner = M()\n        self.other = L()\n"
+                "    def __getattr__(self, name):\n"
                 "        return getattr(self.other, name)",
                 "class L: pass\nclass M:\n    def capture(self): ...",
             ),
@@ -65,7 +74,9 @@ def test_delegates_that_disagree_are_reported():
     )
     found = scan({MODULE: text}, cap=Probe(method="capture"))
     assert having(found, "cap") == []
-    assert [m.reason for m in found.unresolved] == ["cap: AForCausalLM delegates to several classes, and not all have it"]
+    assert [m.reason for m in found.unresolved] == [
+        "cap: AForCausalLM delegates to several classes, and not all have it"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +87,11 @@ def test_delegates_that_disagree_are_reported():
         ("in the class body", "    start = 1", ["AForCausalLM"]),
         ("a property", "    @property\n    def start(self): ...", ["AForCausalLM"]),
         ("in the constructor", "    def __init__(self):\n        self.start = 1", ["AForCausalLM"]),
-        ("among several", "    def __init__(self):\n        self.layers, self.start, self.end = make()", ["AForCausalLM"]),
+        (
+            "among several",
+            "    def __init__(self):\n        self.layers, self.start, self.end = make()",
+            ["AForCausalLM"],
+        ),
         ("in a branch", "    def __init__(self):\n        if 1:\n            self.start = 1", ["AForCausalLM"]),
     ],
 )
@@ -169,7 +184,8 @@ class Args:
         ("self.cache(deny=False)", ["AForCausalLM"], None),
         ("self.cache()", ["AForCausalLM"], None),
         (
-            "has = any(t == 'm' for t in getattr(self.hf_config, 'kinds', []))\n            if has:\n                self.cache()",
+            "has = any(t == 'm' for t in getattr(self.hf_config, 'kinds', []))\n            if has:\n"
+            "                self.cache()",
             ["AForCausalLM"],
             'any(t == "m" for t in hf.get("kinds", []))',
         ),
@@ -190,7 +206,11 @@ def test_a_branch_that_names_an_architecture_counts_by_what_it_calls(body, found
 
 @pytest.mark.parametrize(
     ("value", "wanted", "found"),
-    [("Kind.OTHER", "Kind.LATENT", []), ("enums.Kind.LATENT", "Kind.LATENT", ["AForCausalLM"]), ("1", None, ["AForCausalLM"])],
+    [
+        ("Kind.OTHER", "Kind.LATENT", []),
+        ("enums.Kind.LATENT", "Kind.LATENT", ["AForCausalLM"]),
+        ("1", None, ["AForCausalLM"]),
+    ],
 )
 def test_a_branch_counts_by_what_it_assigns(value, wanted, found):
     files = {MODULE: TWO, "core/rules.py": BRANCH.format(body=f"self.kind = {value}")}
@@ -277,7 +297,11 @@ class AConfig: ...
         ('register(Spec(config_class=AConfig, arch_names=["AForCausalLM"]))', "buffered", []),
         ('register(Spec(config_class=AConfig, arch_names=["AForCausalLM"]))', "hybrid", ["AForCausalLM"]),
         ('register(Spec(config_class=AConfig, arch_names=["AForCausalLM"], hybrid=False))', "hybrid", []),
-        ('register(Spec(config_class=AConfig, arch_names=["AForCausalLM"], buffered=True))', "buffered", ["AForCausalLM"]),
+        (
+            'register(Spec(config_class=AConfig, arch_names=["AForCausalLM"], buffered=True))',
+            "buffered",
+            ["AForCausalLM"],
+        ),
     ],
 )
 def test_registered_specs_count_by_their_fields_and_defaults(call, field, found):

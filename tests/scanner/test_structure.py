@@ -41,7 +41,8 @@ def built(text: str, name: str = "OneForCausalLM", **others: str) -> tuple[str |
         (
             "built by a method that a subclass replaces",
             "class Other(OneModel):\n    def __init__(self):\n        self.layers = []\n"
-            "class Base:\n    def __init__(self):\n        self.model = self.make()\n    def make(self):\n        return Other()\n"
+            "class Base:\n    def __init__(self):\n        self.model = self.make()\n    def make(self):\n"
+            "        return Other()\n"
             "class OneForCausalLM(Base):\n    def make(self):\n        return OneModel(1)",
             (None, "OneModel@one"),
         ),
@@ -54,7 +55,8 @@ def built(text: str, name: str = "OneForCausalLM", **others: str) -> tuple[str |
         (
             "given as the default of a parameter",
             "class Base:\n    def __init__(self, config, cls=None):\n        self.model = cls(config)\n"
-            "class OneForCausalLM(Base):\n    def __init__(self, config, cls=OneModel):\n        super().__init__(config, cls)",
+            "class OneForCausalLM(Base):\n    def __init__(self, config, cls=OneModel):\n"
+            "        super().__init__(config, cls)",
             (None, "OneModel@one"),
         ),
         (
@@ -75,7 +77,10 @@ def test_the_body_is_found_where_the_layers_are_made(case, entry, expected):
 
 
 def test_a_subclass_of_the_body_in_its_own_file_is_the_same_body():
-    text = BODY + "class MoeModel(OneModel): pass\nclass OneForCausalLM:\n    def __init__(self):\n        self.model = MoeModel(1)"
+    text = (
+        BODY + "class MoeModel(OneModel): pass\nclass OneForCausalLM:\n    def __init__(self):\n"
+        "        self.model = MoeModel(1)"
+    )
     assert built(text) == (None, "OneModel@one")
 
 
@@ -86,9 +91,13 @@ def test_a_subclass_of_the_body_in_another_file_is_a_body_of_its_own():
 
 
 def test_an_entry_that_holds_another_entry_wraps_it():
-    inner = BODY + "class TextForCausalLM:\n    def __init__(self):\n        self.model = OneModel(1)\nEntryClass = TextForCausalLM"
+    inner = (
+        BODY + "class TextForCausalLM:\n    def __init__(self):\n        self.model = OneModel(1)\n"
+        "EntryClass = TextForCausalLM"
+    )
     text = (
-        "class OneForConditionalGeneration:\n    def __init__(self):\n        from wagon.core.models.inner import TextForCausalLM\n"
+        "class OneForConditionalGeneration:\n    def __init__(self):\n"
+        "        from wagon.core.models.inner import TextForCausalLM\n"
         "        self.language_model = TextForCausalLM()"
     )
     assert built(text, "OneForConditionalGeneration", inner=inner) == ("TextForCausalLM@inner", "OneModel@inner")

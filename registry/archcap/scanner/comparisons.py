@@ -197,10 +197,6 @@ class _Finder:
         return str(symbol) if symbol is not None and symbol.kind == "value" else None
 
 
-
-
-
-
 def _text(value: Static) -> str:
     if isinstance(value, str):
         return value

@@ -10,7 +10,7 @@ from archcap.model.base import Json
 
 _PLAIN = re.compile(r"^[A-Za-z_./<>=+*-][A-Za-z0-9_./<>=+*@:()-]*( [A-Za-z0-9_./+*@()-]+)*$")
 _UNSAFE = re.compile(
-    r"^(?:[-+.]?[0-9].*|[-+]?\.(?:inf|nan)|null|~|true|false|yes|no|on|off|y|n|-|--|---|=|<<|.*:|[<>=*].*)$",
+    r"^(?:[-+.]?[0-9].*|[-+]?\.(?:inf|nan)|null|~|true|false|yes|no|on|off|y|n|-|- .*|--|---|=|<<|.*:|[<>=*].*)$",
     re.IGNORECASE,
 )
 _RELEASE = re.compile(r"^[0-9]+\.[0-9]+\.[0-9]+(?:\.?(?:post|rc|dev|a|b)[0-9]+)?$")
@@ -64,8 +64,11 @@ def entry(key: str, value: Json, indent: int, width: int = 120) -> list[str]:
     """Return `key: value` as lines: one line where it fits, a list of mappings else one item per line."""
     lead = " " * indent + _key(key) + ":"
     line = f"{lead} {flow(value)}"
-    if isinstance(value, list) and value and (len(line) > width or len(value) > 1) and any(
-        isinstance(v, dict) for v in value
+    if (
+        isinstance(value, list)
+        and value
+        and (len(line) > width or len(value) > 1)
+        and any(isinstance(v, dict) for v in value)
     ):
         return [lead, *(" " * indent + "  - " + flow(v) for v in value)]
     return [line]

@@ -530,4 +530,3 @@ _PROBES: tuple[tuple[str, Callable[[Probes, Probe, Findings], None]], ...] = (
     ("or_spec", Probes._or_spec),
     ("decorator", Probes._decorator),
 )
-

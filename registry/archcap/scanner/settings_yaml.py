@@ -81,9 +81,7 @@ def settings_yaml(
     return "\n".join(lines) + "\n"
 
 
-def _setting(
-    name: str, held: Mapping[str, ScannedSetting], releases: Sequence[str], kept: JsonObject
-) -> list[str]:
+def _setting(name: str, held: Mapping[str, ScannedSetting], releases: Sequence[str], kept: JsonObject) -> list[str]:
     found = stays(releases, {r: flow(span(s)) for r, s in held.items()})
     own: JsonObject = {k: kept[k] for k in HAND_KEYS if k in kept}
     groups = [s.group for s in held.values() if s.group]

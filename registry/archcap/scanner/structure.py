@@ -19,8 +19,25 @@ LAYERS = ("layers", "h", "blocks", "decoder_layers", "layer", "stages")
 """Attributes in which a body holds its layers, the usual one first."""
 
 HELD = (
-    "language_model", "model", "llm", "lm", "thinker", "text_model", "transformer", "backbone", "decoder", "gpt_neox",
-    "bert", "roberta", "encoder", "minicpmv", "mtp", "model_mtp", "body", "draft_model", "nextn",
+    "language_model",
+    "model",
+    "llm",
+    "lm",
+    "thinker",
+    "text_model",
+    "transformer",
+    "backbone",
+    "decoder",
+    "gpt_neox",
+    "bert",
+    "roberta",
+    "encoder",
+    "minicpmv",
+    "mtp",
+    "model_mtp",
+    "body",
+    "draft_model",
+    "nextn",
 )
 """Attributes in which an entry class holds the model it runs, the outer ones first; others are tried after them."""
 

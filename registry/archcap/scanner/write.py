@@ -245,7 +245,9 @@ def write_engine(folder: Path, scans: Mapping[str, Scan], config: ScanConfig) ->
         old["architectures"] = {**_mapping(old.get("architectures")), **{n: before[n] for n in scanned if n in before}}
         texts[path] = family_text(family, scanned, old, _comments(path))
     lists = folder / "lists" / "scanned.yaml"
-    texts[lists] = lists_text(merged.lists, read_yaml(lists), _comments(lists))
+    theirs = {id_ for path in _lists_of_people(folder, lists) for id_ in _mapping(read_yaml(path).get("lists"))}
+    own = {id_: facts for id_, facts in merged.lists.items() if id_ not in theirs}
+    texts[lists] = lists_text(own, read_yaml(lists), _comments(lists))
     settings = folder / "settings.yaml"
     by_release = {r: scans[r].settings for r in releases}
     texts[settings] = settings_text(by_release, releases, read_yaml(settings), _comments(settings))
@@ -258,6 +260,12 @@ def write_engine(folder: Path, scans: Mapping[str, Scan], config: ScanConfig) ->
             path.unlink()
             changed.append(path)
     return changed
+
+
+def _lists_of_people(folder: Path, scanned: Path) -> list[Path]:
+    """Return the files of lists that people keep; an id they declare is theirs."""
+    files = [*sorted((folder / "lists").glob("*.yaml")), folder / "lists.yaml"]
+    return [path for path in files if path != scanned and path.exists()]
 
 
 def _present(paths: Sequence[Path]) -> dict[str, Json]:
@@ -302,7 +310,7 @@ def engine_text(
     lines.append("releases:")
     for release in ordered({*known, *releases}):
         held = known.get(release)
-        lines += entry(release, {**_release(scans.get(release)), **(held if isinstance(held, dict) else {})}, 2)
+        lines += entry(release, _in_order({**_release(scans.get(release)), **_mapping(held)}), 2)
     loose = loose_flags({r: scans[r].settings for r in releases}, releases)
     names_file: JsonObject = {"effect": "flags_file", "words": 1}
     loose |= {flag: [interval(None, None, releases[0], names_file)] for flag in config.flags_file}
@@ -310,6 +318,11 @@ def engine_text(
         lines.append("loose_flags:")
         lines += [line for flag in sorted(loose) for line in entry(flag, loose[flag], 2)]
     return "\n".join(with_comments(lines, comments)) + "\n"
+
+
+def _in_order(facts: JsonObject) -> JsonObject:
+    usual = [key for key in ("date", "python", "transformers") if key in facts]
+    return {key: facts[key] for key in (*usual, *(k for k in facts if k not in usual))}
 
 
 def _release(scan: Scan | None) -> JsonObject:
