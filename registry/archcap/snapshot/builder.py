@@ -42,12 +42,12 @@ class Header:
     """The first line of a snapshot.
 
     Attributes:
-        digest: of the root.
+        digests: of every part and every node above; the root's is at "".
         parts: every part by its path.
         end: where the header line ends and the parts begin.
     """
 
-    digest: str
+    digests: Mapping[str, str]
     parts: Mapping[str, Entry]
     end: int
 
@@ -95,13 +95,14 @@ def read_header(data: bytes) -> Header:
     if schema != SCHEMA:
         hint = "update archcap" if isinstance(schema, int) and schema > SCHEMA else "build it again with `capctl build`"
         raise ArchcapError("snapshot-schema", f"the snapshot has schema {schema}, this archcap reads {SCHEMA}", hint)
-    _check_header(data, digest, parts, end + len(_OPEN))
-    return Header(digest, parts, end + len(_OPEN))
-
-
-def _check_header(data: bytes, digest: str, parts: Mapping[str, Entry], end: int) -> None:
-    if tree_digests({path: entry.digest for path, entry in parts.items()})[""] != digest:
+    digests = tree_digests({path: entry.digest for path, entry in parts.items()})
+    if digests[""] != digest:
         raise _bad("its digest does not fit its parts")
+    _check_length(data, parts, end + len(_OPEN))
+    return Header(digests, parts, end + len(_OPEN))
+
+
+def _check_length(data: bytes, parts: Mapping[str, Entry], end: int) -> None:
     last = max((entry.start + entry.length for entry in parts.values()), default=0)
     if len(data) != end + last + (1 if parts else 0) + len(_CLOSE):
         raise _bad("it is cut short or something follows it")

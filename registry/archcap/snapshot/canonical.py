@@ -56,17 +56,17 @@ def tree_digests(leaves: Mapping[str, str]) -> dict[str, str]:
     Args:
         leaves: digest of each leaf by its path, as in `engines/toy/settings`.
     """
-    children: dict[str, dict[str, str]] = {"": {}}
+    children: dict[str, list[str]] = {"": []}
     for path in leaves:
-        parts = path.split("/")
-        for depth in range(len(parts) - 1):
-            children.setdefault("/".join(parts[: depth + 1]), {})
+        below = path
+        while below:
+            parent = below.rpartition("/")[0]
+            known = parent in children
+            children.setdefault(parent, []).append(below)
+            if known:
+                break
+            below = parent
     digests: dict[str, str] = dict(leaves)
-    for node in sorted(children, key=lambda path: -path.count("/") if path else 1):
-        below = [path for path in (*leaves, *children) if path and _parent(path) == node]
-        digests[node] = node_digest((path, digests[path]) for path in below)
+    for node in sorted(children, key=lambda path: (path == "", -path.count("/"))):
+        digests[node] = node_digest((path, digests[path]) for path in children[node])
     return digests
-
-
-def _parent(path: str) -> str:
-    return path.rpartition("/")[0]

@@ -42,11 +42,10 @@ class Snapshot:
     """
 
     def __init__(
-        self, parts: Mapping[str, Callable[[], bytes]], leaves: Mapping[str, str], code: CodeOf, modules: Path | None
+        self, parts: Mapping[str, Callable[[], bytes]], digests: Mapping[str, str], code: CodeOf, modules: Path | None
     ) -> None:
         self._parts = dict(parts)
-        self._leaves = dict(leaves)
-        self._digests = tree_digests(self._leaves)
+        self._digests = digests
         self._code = code
         self._bytes: dict[str, bytes] = {}
         self._records: dict[str, Record] = {}
@@ -73,7 +72,7 @@ class Snapshot:
             return lambda: bytes(view[start : start + length])
 
         parts = {path: reader(entry.start, entry.length) for path, entry in header.parts.items()}
-        return cls(parts, {path: entry.digest for path, entry in header.parts.items()}, code, modules)
+        return cls(parts, header.digests, code, modules)
 
     def to_bytes(self) -> bytes:
         """Return the snapshot as a file's content."""
@@ -104,7 +103,7 @@ class Snapshot:
             if path not in self._parts:
                 raise ArchcapError("unknown-part", f"the snapshot has no part {path!r}")
             data = self._parts[path]()
-            if leaf_digest(data) != self._leaves[path]:
+            if leaf_digest(data) != self._digests[path]:
                 said = f"the snapshot is damaged: part {path} does not fit its digest"
                 raise ArchcapError("bad-snapshot", said, "fetch or build it again")
             self._bytes[path] = data
@@ -136,8 +135,9 @@ class Snapshot:
         record = value if isinstance(value, Record) else checked_part(path, value)
         check_place(path, record)
         data = part_bytes(path, record)
-        leaves = {**self._leaves, path: leaf_digest(data)}
-        made = Snapshot({**self._parts, path: lambda: data}, leaves, self._code, self.modules)
+        parts = {**self._parts, path: lambda: data}
+        leaves = {known: self._digests[known] for known in self._parts} | {path: leaf_digest(data)}
+        made = Snapshot(parts, tree_digests(leaves), self._code, self.modules)
         made._bytes = {known: kept for known, kept in self._bytes.items() if known != path}
         made._records = {known: kept for known, kept in self._records.items() if known != path}
         return made
