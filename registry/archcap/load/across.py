@@ -127,7 +127,7 @@ def _titles(parts: RegistryParts, engine: EngineParts, names: EngineNames) -> It
         if record.engine != engine.name:
             expected = f'the folder\'s name "{engine.name}"'
             yield Found(document, Wording(("engine",), f'found "{record.engine}"', expected))
-        for field in ("config_setting", "draft_setting", "nodes_setting"):
+        for field in ("config_setting", "draft_setting", "draft_method_setting", "nodes_setting"):
             setting = getattr(record, field)
             if setting is not None:
                 yield from found(document, unknown_name((field,), "setting", setting, names.settings))

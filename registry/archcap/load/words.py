@@ -129,6 +129,8 @@ def _missing(model: type[BaseModel], path: DataPath) -> Wording:
 
 
 def _unknown_key(model: type[BaseModel], path: DataPath) -> Wording:
+    if not re.fullmatch(r"[\w.-]+", str(path[-1])):
+        return Wording(path, UNKNOWN_KEY, hint="a comma inside { } ends unquoted text: put the text in quotes")
     owner = record_at(model, path[:-1])
     known = sorted(_keys(owner)) if owner is not None else []
     near = nearest_name(str(path[-1]), known)

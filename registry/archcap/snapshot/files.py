@@ -1,4 +1,4 @@
-"""Writes that happen whole or not at all, and a lock between processes. Knows nothing of what is written."""
+"""Where built files are, writes that happen whole or not at all, a lock. Knows nothing of what is written."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+
+BUILT = Path(__file__).resolve().parent.parent / "_built"
+"""The package `archcap._built`: what is built from a checkout, or what a wheel carries."""
 
 _POLL_S = 0.02
 

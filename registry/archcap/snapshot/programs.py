@@ -20,14 +20,13 @@ from typing import TYPE_CHECKING
 from archcap import rules
 from archcap.rules.run import Function, Program
 from archcap.snapshot.canonical import canonical, leaf_digest, node_digest
-from archcap.snapshot.files import write_atomically
+from archcap.snapshot.files import BUILT, write_atomically
 from archcap.snapshot.lazy import section
 
 if TYPE_CHECKING:
     from archcap.snapshot.snapshot import Snapshot
 
 PACKAGE = "archcap._built"
-BUILT = Path(__file__).resolve().parent.parent / "_built"
 _STAMP = "COMPILED_FROM"
 _RULE_PARTS = ("settings", "names", "defines", "pipeline")
 

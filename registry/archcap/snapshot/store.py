@@ -17,8 +17,7 @@ from pathlib import Path
 from archcap.engines import support
 from archcap.errors import ArchcapError, RequestError
 from archcap.snapshot.builder import build
-from archcap.snapshot.files import exclusive, sweep, write_atomically
-from archcap.snapshot.programs import BUILT, module_name, source_of
+from archcap.snapshot.files import BUILT, exclusive, sweep, write_atomically
 from archcap.snapshot.signature import Note, Signature, content_of, source_files, take
 from archcap.snapshot.slices import release_slice
 from archcap.snapshot.snapshot import Snapshot
@@ -94,6 +93,8 @@ def build_all(root: Path, folder: Path, code: CodeOf = support) -> Snapshot:
     Raises:
         DataError: the YAML is broken.
     """
+    from archcap.snapshot.programs import module_name, source_of  # the rules are needed only here
+
     data = _compile(root)
     snapshot = Snapshot.open(data, code)
     folder.mkdir(parents=True, exist_ok=True)
