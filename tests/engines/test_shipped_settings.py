@@ -45,8 +45,9 @@ def values(span):
         return st.dictionaries(TEXT, JSON, max_size=3)
     if span.words in ("*", "+") or span.many:
         return st.lists(ITEMS[span.item or "str"], min_size=span.words != "*", max_size=4)
-    if span.choices:
-        return st.sampled_from(span.choices)
+    own = [getattr(flag, "choices", ()) for flag in span.flags if getattr(flag, "has_value", True)]
+    if span.choices or all(own):
+        return st.sampled_from(span.choices or own[0])
     numbers = {"int": st.integers(-(10**6), 10**9), "float": st.floats(allow_nan=False, allow_infinity=False)}
     unset = ("", "None") if span.parser == "nullable" else ()
     return numbers.get(span.type, TEXT.filter(lambda text: text not in unset))
