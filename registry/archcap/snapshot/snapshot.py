@@ -9,9 +9,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from archcap.engines import support
+from archcap.engines import EngineSupport, support
 from archcap.errors import ArchcapError, RequestError
 from archcap.model.architectures import Family, ListsFile
 from archcap.model.base import JsonObject, Record
@@ -23,10 +23,13 @@ from archcap.model.rules import PipelineFile, Step
 from archcap.model.vocabulary import Vocabulary
 from archcap.snapshot.builder import SCHEMA, assemble, read_header
 from archcap.snapshot.canonical import leaf_digest, tree_digests
+from archcap.snapshot.facts import EngineFacts
 from archcap.snapshot.parts import DefinesPart, StepsPart, check_place, checked_part, part_bytes, record_type
-from archcap.snapshot.timeline import Timeline
 from archcap.snapshot.view import CodeOf, ReleaseView
 from archcap.suggest import nearest_name
+
+if TYPE_CHECKING:
+    from archcap.rules.run import Program
 
 __all__ = ["SCHEMA", "Snapshot"]
 
@@ -51,6 +54,7 @@ class Snapshot:
         self._records: dict[str, Record] = {}
         self._views: dict[tuple[str, str], ReleaseView] = {}
         self._engines: dict[str, EngineRegistry] = {}
+        self._facts: dict[str, EngineFacts] = {}
         self.digest: str = self._digests[""]
         self.modules = modules
 
@@ -110,7 +114,7 @@ class Snapshot:
         return self._bytes[path]
 
     def raw(self, path: str) -> JsonObject:
-        """Return one part as plain JSON; the caller must not change it."""
+        """Return one part as plain JSON, parsed anew: a value to change and to replace the part with."""
         return cast(JsonObject, json.loads(self.part(path)))
 
     def verify(self) -> None:
@@ -189,17 +193,13 @@ class Snapshot:
             raise RequestError("unknown-engine", f"unknown engine {engine!r}", hint)
         return self._record(f"engines/{engine}/engine", Engine)
 
-    def timeline(self, engine: str) -> Timeline:
-        """Return the releases of *engine* as a timeline."""
-        return Timeline(self.engine(engine).releases)
-
     def releases(self, engine: str) -> Sequence[str]:
         """Return the releases of *engine*, oldest first.
 
         Raises:
             RequestError: `unknown-engine`.
         """
-        return self.timeline(engine).names
+        return self._facts_of(engine).timeline.names
 
     def release(self, engine: str, release: str) -> ReleaseView:
         """Return one release; the same view each time.
@@ -213,8 +213,22 @@ class Snapshot:
             if release not in known:
                 hint = f"known releases: {known[0]} to {known[-1]}"
                 raise RequestError("unknown-release", f"{engine} has no release {release!r}", hint)
-            view = self._views.setdefault((engine, release), ReleaseView(self, engine, release, self._code))
+            made = ReleaseView(self._facts_of(engine), release, self._code, self._program_maker(engine))
+            view = self._views.setdefault((engine, release), made)
         return view
+
+    def _facts_of(self, engine: str) -> EngineFacts:
+        if engine not in self._facts:
+            self._facts.setdefault(engine, EngineFacts(self, engine))
+        return self._facts[engine]
+
+    def _program_maker(self, engine: str) -> Callable[[str, EngineSupport], Program]:
+        def make(release: str, code: EngineSupport) -> Program:
+            from archcap.snapshot.programs import program_of  # the rules are needed only here
+
+            return program_of(self, engine, release, code.functions)
+
+        return make
 
     def registry_of(self, engine: str) -> EngineRegistry:
         """Return everything known of *engine*, as records.
