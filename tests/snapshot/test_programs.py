@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from archcap import rules
+from archcap.errors import DataError
 from archcap.snapshot import Snapshot, programs, store
 from tests import mini
 from tests.snapshot import toy
@@ -131,6 +132,19 @@ def test_where_nothing_can_be_written_rules_are_compiled_in_the_process(
 
     monkeypatch.setattr(programs, "write_atomically", refuse)
     assert keeping(package).release("toy", "0.10").program.release == "0.10"
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_rules_that_cannot_be_compiled_are_named_by_file(package: Path, kept: bool) -> None:
+    snapshot = keeping(package) if kept else toy.snapshot()
+    raw: Any = snapshot.raw("engines/toy/steps/20-resolve")
+    raw["steps"]["graph"]["do"][0]["when"] = "pp_sise > 1"
+    broken = snapshot.with_part_replaced("engines/toy/steps/20-resolve", raw)
+    with pytest.raises(DataError) as caught:
+        broken.release("toy", "0.10").program  # noqa: B018
+    (problem,) = caught.value.problems
+    place = ("registry/engines/toy/rules/20-resolve.yaml", "steps.graph.do[0].when")
+    assert (problem.file, problem.path, problem.suggestion) == (*place, "pp_size")
 
 
 def test_modules_are_named_after_engine_and_release() -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import py_compile
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 from importlib import import_module, invalidate_caches
@@ -18,6 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from archcap import rules
+from archcap.errors import DataError
 from archcap.rules.run import Function, Program
 from archcap.snapshot.canonical import canonical, leaf_digest, node_digest
 from archcap.snapshot.files import BUILT, write_atomically
@@ -25,6 +28,8 @@ from archcap.snapshot.lazy import section
 
 if TYPE_CHECKING:
     from archcap.snapshot.snapshot import Snapshot
+
+__all__ = ["BUILT", "PACKAGE", "generator_digest", "module_name", "program_of", "rules_digest", "source_of"]
 
 PACKAGE = "archcap._built"
 _STAMP = "COMPILED_FROM"
@@ -62,7 +67,8 @@ def generator_digest() -> str:
 
 def source_of(snapshot: Snapshot, engine: str, release: str, functions: Mapping[str, Function]) -> str:
     """Return the module's text for one release, stamped with what it was generated from."""
-    text = rules.source_of_release(snapshot.registry_of(engine), snapshot.vocabulary, release, functions)
+    with _rules_files(engine):
+        text = rules.source_of_release(snapshot.registry_of(engine), snapshot.vocabulary, release, functions)
     return f'{text.rstrip()}\n\n{_STAMP} = "{rules_digest(snapshot, engine)}"\n'
 
 
@@ -78,9 +84,26 @@ def program_of(snapshot: Snapshot, engine: str, release: str, functions: Mapping
         _programs[key] = (
             rules.load_program(module, functions)
             if module is not None
-            else rules.compile_release(snapshot.registry_of(engine), snapshot.vocabulary, release, functions)
+            else _compiled(snapshot, engine, release, functions)
         )
     return _programs[key]
+
+
+def _compiled(snapshot: Snapshot, engine: str, release: str, functions: Mapping[str, Function]) -> Program:
+    with _rules_files(engine):
+        return rules.compile_release(snapshot.registry_of(engine), snapshot.vocabulary, release, functions)
+
+
+@contextmanager
+def _rules_files(engine: str) -> Iterator[None]:
+    """Name the files of broken rules as the registry does, instead of by their stems."""
+    try:
+        yield
+    except DataError as error:
+        folder = f"registry/engines/{engine}/rules"
+        bare = [problem for problem in error.problems if problem.file and "/" not in problem.file]
+        named = {problem: replace(problem, file=f"{folder}/{problem.file}.yaml") for problem in bare}
+        raise DataError(named.get(problem, problem) for problem in error.problems) from error
 
 
 def _kept(
