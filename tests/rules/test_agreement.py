@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from archcap.rules import compile_release
+from archcap.rules.interpret import Interpreter
+from archcap.rules.names import universe_of
+from archcap.rules.release import lower_release
 from archcap.rules.run import Kind, NeedsInterpreter, Unknown
 from tests.rules.generate import FUNCTIONS, VOCABULARY, engine, launch, partly, rules
 
@@ -15,44 +19,63 @@ seeds = st.integers(0, 2**48)
 checked = settings(max_examples=40, deadline=None)
 
 
+class Made:
+    """A random program, and its rules interpreted throughout."""
+
+    def __init__(self, rng):
+        reg = engine(rules(rng))
+        self.program = compile_release(reg, VOCABULARY, "1.0", FUNCTIONS)
+        ir = lower_release(reg, universe_of(reg, VOCABULARY, FUNCTIONS), "1.0").ir
+        self.throughout = Interpreter(ir)
+
+    def interpreted(self, launch):
+        yield self.program.interpret(launch)
+        yield self.throughout.run(replace(launch, functions=FUNCTIONS))
+
+
 @checked
 @given(seeds)
 def test_the_interpreter_does_what_the_compiled_rules_do(seed):
     rng = Random(seed)
-    program = compile_release(engine(rules(rng)), VOCABULARY, "1.0", FUNCTIONS)
+    made = Made(rng)
     for _ in range(12):
-        check_equal(program, launch(rng))
+        check_equal(made, launch(rng))
 
 
 @checked
 @given(seeds)
 def test_what_is_settled_without_knowing_all_is_true(seed):
     rng = Random(seed)
-    program = compile_release(engine(rules(rng)), VOCABULARY, "1.0", FUNCTIONS)
+    made = Made(rng)
     for _ in range(8):
-        known = launch(rng)
-        full = program.fast(known)
-        for _ in range(2):
-            part = partly(rng, known)
-            check_sound(full, program.interpret(part))
-            check_run(program, part)
+        check_parts(made, launch(rng), rng)
 
 
-def check_equal(program, known):
+def check_equal(made, known):
     before = repr(known)
-    fast, slow = program.fast(known), program.interpret(known)
-    assert repr(known) == before
-    assert slow == fast
-    assert repr(slow) == repr(fast)
+    fast = made.program.fast(known)
+    for slow in made.interpreted(known):
+        assert repr(known) == before
+        assert slow == fast
+        assert repr(slow) == repr(fast)
 
 
-def check_run(program, part):
+def check_parts(made, known, rng):
+    full = made.program.fast(known)
+    for _ in range(2):
+        part = partly(rng, known)
+        for run in made.interpreted(part):
+            check_sound(full, run)
+            check_run(made.program, part, run)
+
+
+def check_run(program, part, run):
     """What `fast` settles although something is unknown is what the interpreter settles."""
     try:
         fast = program.fast(part)
     except NeedsInterpreter:
         return
-    assert repr(program.interpret(part)) == repr(fast)
+    assert repr(run) == repr(fast)
 
 
 def check_sound(full, part):

@@ -8,11 +8,12 @@ from functools import lru_cache
 from archcap.errors import DataError, Problem
 from archcap.model.engine import Names
 from archcap.rules import expr as x
-from archcap.rules.evaluate import Evaluator, Findings, State
+from archcap.rules.evaluate import Evaluator
 from archcap.rules.functions import RAISES
 from archcap.rules.names import Universe
 from archcap.rules.parse import Flaw, Scope, parse
 from archcap.rules.run import Inputs, Unknown, Value
+from archcap.rules.state import State
 
 _PLATFORM = frozenset({"platform"})
 _CONFIG_ONLY = Universe({}, Names(), frozenset(), {}, {}, frozenset(), _PLATFORM, frozenset())
@@ -45,6 +46,6 @@ class _Condition:
     def __call__(self, inputs: Inputs) -> Value | Unknown:
         """Return whether the condition holds."""
         try:
-            return self._truth(State(inputs, Findings()))  # type: ignore[no-any-return]
+            return self._truth(State.of(inputs))  # type: ignore[no-any-return]
         except RAISES:
             return Unknown(frozenset({"config"}))

@@ -80,14 +80,15 @@ class _Shared:
         self, reg: EngineRegistry, lowered: Lowered, defines: dict[str, DefineIR], result: Description
     ) -> None:
         self.reg, self.lowered, self.defines, self.result = reg, lowered, defines, result
-        self._known: dict[tuple[x.Expr, x.Expr | None], int] = {}
+        self._known: dict[x.Expr | tuple[x.Expr, x.Expr | None], int] = {}
         self._define_reads: dict[str, tuple[Reference, ...]] = {}
 
     def condition(self, node: x.Expr, closed: x.Expr | None) -> int:
         """Return the index of a condition, the same for equal ones."""
-        index = self._known.get((node, closed))
+        key = node if closed is node else (node, closed)
+        index = self._known.get(key)
         if index is None:
-            index = self._known[node, closed] = len(self.result.conditions)
+            index = self._known[key] = len(self.result.conditions)
             self.result.conditions.append(Condition(show(node), node, closed))
         return index
 
@@ -204,6 +205,8 @@ class _StepDescriber:
 
     def closed(self, node: x.Expr) -> x.Expr | None:
         """Return *node* without local names, None where that is too large or they have none."""
+        if not self.locals:
+            return node
         names = {part.name for part in x.walk(node) if isinstance(part, x.Local)}
         values: dict[str, x.Expr] = {}
         for name in names & self.locals.keys():

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from archcap.rules import expr as x
 from archcap.rules.functions import BUILTINS, RAISES
 from archcap.rules.ir import DefineIR
-from archcap.rules.run import ConfigView, Function, Inputs, Unknown, Value
+from archcap.rules.run import ConfigView, Function, Unknown, Value
 from archcap.rules.runtime import ABSENT, UNSURE, in_names, leaf, look
+from archcap.rules.state import NOTHING, Result, State, Store, needs_of, same, unknown, whole
 
-Result: TypeAlias = Any
-"""A value as Python computes with it (JSON, or a tuple or set on the way), or an `Unknown`."""
-
-Eval = Callable[["State"], Result]
+Eval = Callable[[State], Result]
 _VIEWS = {"hf": "hf", "text": "text", "draft.hf": "draft_hf", "draft.text": "draft_text"}
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
@@ -30,111 +27,6 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "is": operator.is_, "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
 }  # fmt: skip
 _HARMLESS = frozenset({"==", "!=", "is", "is not"})
-
-
-@dataclass(slots=True)
-class Findings:
-    """What evaluation notes on the side.
-
-    Attributes:
-        hazards: needs of unknowns that met an operation which might raise.
-        assumed: assumptions read, in order.
-        met_unknown: whether anything unknown was read at all.
-    """
-
-    hazards: set[str] = field(default_factory=set)
-    assumed: dict[str, None] = field(default_factory=dict)
-    met_unknown: bool = False
-
-
-class State:
-    """Everything an expression may read at one point of one path."""
-
-    __slots__ = (
-        "entry", "env", "env_set", "env_written", "facts", "inputs", "journal", "locals", "needs", "notes",
-        "own_settings", "own_vars", "pending", "settings", "vars",
-    )  # fmt: skip
-
-    inputs: Inputs
-    notes: Findings
-    settings: dict[str, Result]
-    vars: dict[str, Result]
-    facts: dict[str, Result]
-    env: dict[str, Result]
-    env_set: dict[str, Result]
-    env_written: dict[str, Result]
-    locals: dict[str, Result]
-    own_settings: dict[str, Result] | None
-    own_vars: dict[str, Result] | None
-    journal: list[Any]
-    pending: list[Any]
-    needs: frozenset[str]
-
-    def __init__(self, inputs: Inputs, notes: Findings) -> None:
-        self.inputs, self.notes = inputs, notes
-        self.settings, self.vars, self.facts, self.env = dict(inputs.raw), {}, dict(inputs.facts), dict(inputs.env)
-        self.env_set = dict.fromkeys(inputs.env_set, True)
-        self.env_written, self.locals = {}, {}
-        self.own_settings, self.own_vars = None, None
-        self.journal, self.pending = [], []
-        self.needs = frozenset()
-
-    def fork(self) -> State:
-        """Return a copy that shares nothing which a statement changes."""
-        other = object.__new__(State)
-        other.inputs, other.notes, other.needs = self.inputs, self.notes, self.needs
-        other.settings, other.vars = self.settings.copy(), self.vars.copy()
-        other.facts, other.env = self.facts.copy(), self.env.copy()
-        other.env_set, other.env_written = self.env_set.copy(), self.env_written.copy()
-        other.locals = self.locals.copy()
-        other.own_settings = None if self.own_settings is None else self.own_settings.copy()
-        other.own_vars = None if self.own_vars is None else self.own_vars.copy()
-        other.journal, other.pending = self.journal.copy(), self.pending.copy()
-        return other
-
-
-def unknown(*needs: Iterable[str]) -> Unknown:
-    """Return an unknown that needs all of *needs*."""
-    joined = frozenset().union(*needs)
-    return Unknown(joined or frozenset({"more of the launch"}))
-
-
-def needs_of(value: Result) -> frozenset[str]:
-    """Return what an unknown, or a collection with unknown parts, needs."""
-    if type(value) is Unknown:
-        return value.needs
-    if type(value) is dict:
-        return frozenset().union(*(needs_of(part) for part in value.values()))
-    return frozenset()
-
-
-def whole(value: Result) -> Result:
-    """Return a structured value, unknown when any leaf is."""
-    if type(value) is dict:
-        needs = needs_of(value)
-        if needs:
-            return Unknown(needs)
-    return value
-
-
-def joined(first: Result, second: Result, needs: frozenset[str]) -> Result:
-    """Return the value on two ways that *needs* tells apart: itself where equal, else unknown; leaf by leaf."""
-    if first is second or same(first, second):
-        return first
-    if type(first) is dict and type(second) is dict and first.keys() == second.keys():
-        return {key: joined(first[key], second[key], needs) for key in first}
-    return unknown(needs, needs_of(first), needs_of(second))
-
-
-def same(first: Result, second: Result) -> bool:
-    """Return whether two values are equal in type as well, down to their parts."""
-    if type(first) is not type(second):
-        return False
-    if isinstance(first, list | tuple):
-        return len(first) == len(second) and all(map(same, first, second))
-    if isinstance(first, dict):
-        return list(first) == list(second) and all(same(first[key], second[key]) for key in first)
-    return bool(first == second) or (first != first and second != second)
 
 
 class Evaluator:
@@ -188,7 +80,7 @@ class Evaluator:
 def _rows(rows: Sequence[tuple[Eval | None, Eval]]) -> Eval:
     def run(state: State) -> Result:
         possible: list[Result] = []
-        needs: frozenset[str] = frozenset()
+        needs = NOTHING
         for when, value in rows:
             holds = True if when is None else (guarded(when, state, needs) if needs else when(state))
             if holds is False:
@@ -225,7 +117,7 @@ def guarded(run: Eval, state: State, needs: frozenset[str]) -> Result:
 
 def hazard(state: State, *values: Result) -> Unknown:
     """Return the unknown that an operation on unknown operands yields, noting that it might have raised."""
-    needs = frozenset().union(*(needs_of(value) for value in values))
+    needs = NOTHING.union(*(needs_of(value) for value in values))
     state.notes.hazards |= needs
     return Unknown(needs)
 
@@ -243,16 +135,14 @@ def _local(ev: Evaluator, n: x.Local) -> Eval:
     return lambda state: state.locals[name]
 
 
-def read_path(values: Mapping[str, Result], path: x.Path, state: State) -> Result:
-    """Return a setting or leaf of *values*."""
-    value = values[path[0]]
-    if len(path) == 1:
-        return whole(value) if type(value) is dict else value
+def read_path(store: Store, path: x.Path, state: State) -> Result:
+    """Return a setting or leaf of *store*."""
+    value = store.read(path[0])
     for key in path[1:]:
         if type(value) is Unknown:
             return hazard(state, value)
         value = leaf(value, key)
-    return whole(value)
+    return whole(value) if type(value) is dict else value
 
 
 def _setting(ev: Evaluator, n: x.Setting) -> Eval:
@@ -262,8 +152,8 @@ def _setting(ev: Evaluator, n: x.Setting) -> Eval:
     name = path[0]
 
     def run(state: State) -> Result:
-        value = state.settings[name]
-        return whole(value) if type(value) is dict else value
+        settings = state.settings
+        return settings.known[name] if name in settings.known else whole(settings.unknown[name])
 
     return run
 
@@ -271,7 +161,7 @@ def _setting(ev: Evaluator, n: x.Setting) -> Eval:
 def _own(ev: Evaluator, n: x.Own) -> Eval:
     path = n.path
     if path[0] == "var":
-        return lambda state: (state.vars if state.own_vars is None else state.own_vars)[path[1]]
+        return lambda state: (state.vars if state.own_vars is None else state.own_vars).read(path[1])
     return lambda state: read_path(
         state.settings if state.own_settings is None else state.own_settings, path, state
     )
@@ -279,7 +169,7 @@ def _own(ev: Evaluator, n: x.Own) -> Eval:
 
 def _raw(ev: Evaluator, n: x.Raw) -> Eval:
     path = n.path
-    return lambda state: read_path(state.inputs.raw, path, state)
+    return lambda state: leaf(state.inputs.raw[path[0]], *path[1:])
 
 
 def _user_set(ev: Evaluator, n: x.UserSet) -> Eval:
@@ -289,7 +179,7 @@ def _user_set(ev: Evaluator, n: x.UserSet) -> Eval:
 
 def _var(ev: Evaluator, n: x.Var) -> Eval:
     name = n.name
-    return lambda state: state.vars[name]
+    return lambda state: state.vars.read(name)
 
 
 def met(state: State, *needs: str) -> Unknown:
@@ -301,7 +191,12 @@ def met(state: State, *needs: str) -> Unknown:
 def _fact(ev: Evaluator, n: x.Fact) -> Eval:
     name = n.name
     needs = tuple(ev.fact_needs.get(name) or (f"fact.{name}",))
-    return lambda state: state.facts[name] if name in state.facts else met(state, *needs)
+
+    def run(state: State) -> Result:
+        value = state.facts.read(name, ABSENT)
+        return met(state, *needs) if value is ABSENT else value
+
+    return run
 
 
 def _hardware(ev: Evaluator, n: x.Hardware) -> Eval:
@@ -322,8 +217,8 @@ def _assume(ev: Evaluator, n: x.Assume) -> Eval:
 
 
 def _env(ev: Evaluator, n: x.Env) -> Eval:
-    name, default = n.name, ev.env.get(n.name)
-    return lambda state: state.env.get(name, default)
+    name = n.name
+    return lambda state: state.env.read(name)
 
 
 def _env_set(ev: Evaluator, n: x.EnvSet) -> Eval:
@@ -407,7 +302,7 @@ def _bool_truth(ev: Evaluator, n: x.Bool) -> Eval:
     decides = n.op == "or"
 
     def run(state: State) -> Result:
-        needs: frozenset[str] = frozenset()
+        needs = NOTHING
         for item in items:
             result = guarded(item, state, needs) if needs else item(state)
             if result is decides:
@@ -493,13 +388,13 @@ def _chain(ev: Evaluator, n: x.Compare) -> Eval:
     ops = [(op, _OPERATORS[op]) for op in n.ops]
 
     def run(state: State) -> Result:
-        needs: frozenset[str] = frozenset()
+        needs = NOTHING
         left = items[0](state)
         for (op, apply), item in zip(ops, items[1:], strict=True):
             right = guarded(item, state, needs) if needs else item(state)
             if type(left) is Unknown or type(right) is Unknown:
                 needs |= needs_of(left) | needs_of(right)
-                state.notes.hazards |= frozenset() if op in _HARMLESS else needs
+                state.notes.hazards |= NOTHING if op in _HARMLESS else needs
             else:
                 result = guarded(partial(_applied, apply, left, right), state, needs) if needs else apply(left, right)
                 if type(result) is Unknown:
@@ -664,7 +559,7 @@ def _call_loop(ev: Evaluator, n: x.Call, loop: x.Loop) -> Eval:
 def _logical(
     state: State, values: Iterable[Result], name: str, item: Eval, conditions: Sequence[Eval], decides: bool
 ) -> Result:
-    needs: frozenset[str] = frozenset()
+    needs = NOTHING
     for value in values:
         state.locals[name] = value
         taken = _conditions(state, conditions, needs)
@@ -689,14 +584,14 @@ def _conditions(state: State, conditions: Sequence[Eval], needs: frozenset[str])
 
 def _made(state: State, values: Iterable[Result], name: str, item: Eval, conditions: Sequence[Eval]) -> Result:
     made: list[Result] = []
-    needs: frozenset[str] = frozenset()
+    needs = NOTHING
     for value in values:
         state.locals[name] = value
         taken = _conditions(state, conditions, needs)
         if taken is False:
             continue
         made.append(guarded(item, state, needs | needs_of(taken)) if needs or taken is not True else item(state))
-        needs |= needs_of(taken) | (needs_of(made[-1]) if type(made[-1]) is Unknown else frozenset())
+        needs |= needs_of(taken) | (needs_of(made[-1]) if type(made[-1]) is Unknown else NOTHING)
     return Unknown(needs) if needs else made
 
 

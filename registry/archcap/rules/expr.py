@@ -5,7 +5,7 @@ Knows no text form (`parse.py` reads it) and no values; nodes are frozen and has
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
@@ -267,30 +267,49 @@ _FIELDS: dict[type[Expr], tuple[str, ...]] = {node: tuple(f.name for f in fields
 _NODE_SET = frozenset(NODES)
 
 
-def children(node: Expr) -> Iterator[Expr]:
-    """Yield the direct parts of *node*, in reading order."""
-    for name in _FIELDS[type(node)]:
-        yield from _nodes_in(getattr(node, name))
+def _given(*nodes: Expr | None) -> tuple[Expr, ...]:
+    return tuple(node for node in nodes if node is not None)
 
 
-def _nodes_in(value: object) -> Iterator[Expr]:
-    if type(value) in _NODE_SET:
-        yield value  # type: ignore[misc]
-    elif type(value) is tuple:
-        for part in value:
-            yield from _nodes_in(part)
+_CHILDREN: dict[type[Expr], Callable[[Any], tuple[Expr, ...]]] = {
+    InList: lambda n: _given(n.value),
+    Config: lambda n: _given(n.default),
+    Bool: lambda n: n.items,
+    Unary: lambda n: (n.item,),
+    Binary: lambda n: (n.left, n.right),
+    Compare: lambda n: n.items,
+    IfElse: lambda n: (n.test, n.yes, n.no),
+    Index: lambda n: (n.value, n.index),
+    Slice: lambda n: _given(n.value, n.start, n.end, n.step),
+    Display: lambda n: n.items,
+    DictDisplay: lambda n: (*n.keys, *n.values),
+    Method: lambda n: (n.value, *n.args),
+    Call: lambda n: (*n.args, *(value for _, value in n.keywords)),
+    Loop: lambda n: (n.item, n.source, *n.conditions),
+    Defined: lambda n: n.args,
+}
 
 
-def walk(node: Expr) -> Iterator[Expr]:
-    """Yield *node* and everything below it, outermost first."""
-    yield node
-    for child in children(node):
-        yield from walk(child)
+def children(node: Expr) -> tuple[Expr, ...]:
+    """Return the direct parts of *node*."""
+    parts = _CHILDREN.get(type(node))
+    return () if parts is None else parts(node)
+
+
+def walk(node: Expr) -> list[Expr]:
+    """Return *node* and everything below it, outermost first."""
+    found: list[Expr] = []
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        waiting.extend(reversed(children(node)))
+    return found
 
 
 def size(node: Expr) -> int:
     """Return the number of nodes."""
-    return 1 + sum(size(child) for child in children(node))
+    return len(walk(node))
 
 
 def literal(value: Json) -> Expr:

@@ -3,33 +3,36 @@
 A guard that is unknown splits the run into the way that takes it and the way that does not; where they meet again,
 values that are equal stay known and the others become unknown. Ways that return or stop wait for the others at the end
 of the step, stage or pipeline. A refusal on a way that may not be taken is undetermined, and the run goes on as if it
-were not there. Where nothing is unknown there is one way, and it does exactly what the generated code does.
+were not there. Where nothing is unknown there is one way, and it does exactly what the generated code does; a step that
+meets nothing unknown is therefore left to the generated code.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from archcap.rules import expr as x
+from archcap.rules.attempt import Attempt, Compiled
 from archcap.rules.codegen import may_be_collection
-from archcap.rules.evaluate import (
-    Eval,
-    Evaluator,
-    Findings,
-    Result,
-    State,
-    guarded,
-    joined,
-    needs_of,
-    read_path,
-    unknown,
-    whole,
-)  # fmt: skip
+from archcap.rules.evaluate import Eval, Evaluator, guarded, read_path
 from archcap.rules.functions import RAISES, raised_text
 from archcap.rules.ir import ReleaseIR, StepIR, Stmt, Write
 from archcap.rules.run import Event, Inputs, Kind, Run, Unknown, Value
 from archcap.rules.runtime import plain, with_leaf
+from archcap.rules.state import (
+    NOTHING,
+    Result,
+    State,
+    Store,
+    Unsure,
+    joined,
+    needs_of,
+    needs_of_event,
+    unknown,
+    unsure,
+)  # fmt: skip
 
 Outcome = Literal["next", "return", "pipeline", "stage"]
 Ways = dict[Outcome, State]
@@ -38,15 +41,6 @@ Ways = dict[Outcome, State]
 _KINDS = {
     "set": Kind.SET, "default": Kind.SET, "var": Kind.VAR, "fact": Kind.FACT, "env": Kind.ENV, "env_if_unset": Kind.ENV,
 }  # fmt: skip
-NOTHING: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A trace entry with what it needs to be sure of; empty on the way that is surely taken."""
-
-    event: Event
-    needs: frozenset[str] = NOTHING
 
 
 class Halt(Exception):
@@ -68,7 +62,7 @@ class _Collected:
 
 @dataclass(frozen=True, slots=True)
 class _Do:
-    """A statement with its closures."""
+    """A statement with its closures; a `plain` one neither leads anywhere nor can be refused while it writes."""
 
     stmt: Stmt
     when: Eval | None
@@ -79,16 +73,22 @@ class _Do:
     body: tuple[_Do, ...] | None
     first: tuple[_Do, ...] | None
     effects: bool
+    plain: bool
 
 
 class Interpreter:
-    """Runs the rules of one release over values that may be unknown."""
+    """Runs the rules of one release over values that may be unknown.
 
-    def __init__(self, ir: ReleaseIR) -> None:
-        self.ir = ir
+    Args:
+        ir: the rules.
+        steps: the generated functions of its steps, for those that meet nothing unknown; none to interpret all.
+    """
+
+    def __init__(self, ir: ReleaseIR, steps: Mapping[str, Compiled] | None = None) -> None:
+        self.ir, self.compiled = ir, steps or {}
         env = {name: _constant(node) for name, node in ir.env}
         self.evaluator = Evaluator({d.name: d for d in ir.defines}, env, dict(ir.fact_needs))
-        self.vars = dict(ir.vars)
+        self.vars = {name: _constant(node) for name, node in ir.vars}
         self._steps = {step.name: step for step in ir.steps}
         self._bodies: dict[str, tuple[_Do, ...]] = {}
 
@@ -98,10 +98,7 @@ class Interpreter:
 
     def start(self, inputs: Inputs) -> State:
         """Return the state before the first step."""
-        state = State(inputs, Findings())
-        state.vars = {name: _constant(node) for name, node in self.vars.items()}
-        state.env = {**self.evaluator.env, **inputs.env}
-        return state
+        return State(inputs, self.vars, self.evaluator.env)
 
     def step(self, name: str) -> StepIR:
         """Return a step."""
@@ -115,6 +112,7 @@ class Interpreter:
 
     def _do(self, stmt: Stmt) -> _Do:
         ev = self.evaluator
+        leads = stmt.body is not None or stmt.first is not None or stmt.call or stmt.returns or stmt.stop
         return _Do(
             stmt=stmt,
             when=None if stmt.when is None else ev.truth(stmt.when),
@@ -125,6 +123,7 @@ class Interpreter:
             body=None if stmt.body is None else tuple(self._do(one) for one in stmt.body),
             first=None if stmt.first is None else tuple(self._do(one) for one in stmt.first),
             effects=bool(stmt.writes or stmt.finding or stmt.refuse or stmt.require is not None),
+            plain=not (leads or stmt.refuse or any(len(write.path) > 1 for write in stmt.writes)),
         )
 
     def _value(self, node: x.Expr) -> Eval:
@@ -168,10 +167,10 @@ class _Running:
 
     def __init__(self, owner: Interpreter, inputs: Inputs) -> None:
         self.owner = owner
-        self.inputs = inputs
         self.state = owner.start(inputs)
         self.notes = self.state.notes
         self.collected = _Collected()
+        self.attempt = Attempt(inputs, self.notes) if owner.compiled else None
 
     def run(self) -> Run:
         """Run the pipeline."""
@@ -185,16 +184,15 @@ class _Running:
         return self._result(state, statement, raised)
 
     def _result(self, state: State, refused: int | None, raised: str | None) -> Run:
-        undetermined = [(index, frozenset(needs)) for index, needs in sorted(self.collected.undetermined.items())]
         return Run(
-            settings={name: whole(value) for name, value in state.settings.items()},
-            vars=state.vars,
-            facts=state.facts,
+            settings=state.settings.values(),
+            vars=state.vars.values(),
+            facts=state.facts.values(),
             env=state.env_written,
-            trace=[entry.event for entry in state.journal],
+            trace=[Event(*event) if isinstance(event, Unsure) else event for event in state.journal],
             refused=refused,
             raised=raised,
-            undetermined=undetermined,
+            undetermined=[(index, frozenset(needs)) for index, needs in sorted(self.collected.undetermined.items())],
             assumptions_read=list(self.notes.assumed),
             exact=not self.notes.met_unknown,
         )
@@ -221,38 +219,39 @@ class _Running:
             live = moved
             if len(live) == 1 and ended is None:
                 next(iter(live.values())).needs = NOTHING
-        states = [*live.values(), *([] if ended is None else [ended])]
-        if not states:
-            return None
-        final = states[0]
+        return self._met([*live.values(), *([] if ended is None else [ended])])
+
+    def _met(self, states: list[State]) -> State | None:
+        final = states[0] if states else None
         for other in states[1:]:
+            assert final is not None
             final = self._join(final, other, NOTHING)
         return final
 
     def _step(self, step: StepIR, state: State) -> Ways:
+        """Run one step, as generated where it meets nothing unknown."""
+        if self.attempt is not None and not state.needs and state.own_settings is None:
+            outcome = self.attempt.run(self.owner.compiled[step.name], state)
+            if outcome is not None:
+                return {outcome: state}
+        return self._interpreted(step, state)
+
+    def _interpreted(self, step: StepIR, state: State) -> Ways:
         """Run one step; its returns and its end meet."""
-        base = state.needs
-        outer = state.locals
-        state.locals = {}
+        base, outer = state.needs, state.locals
         outer_own = (state.own_settings, state.own_vars, state.pending)
-        if step.isolated:
-            state.own_settings, state.own_vars, state.pending = state.settings.copy(), state.vars.copy(), []
-        else:
-            state.own_settings, state.own_vars, state.pending = None, None, []
+        state.locals, state.pending = {}, []
+        state.own_settings = state.settings.copy() if step.isolated else None
+        state.own_vars = state.vars.copy() if step.isolated else None
         ways = self._block(self.owner.body(step.name), state)
-        if step.isolated:
-            for way in ways.values():
-                self._commit(way)
         merged: Ways = {}
         for outcome, way in ways.items():
+            if step.isolated:
+                _commit(way)
             way.locals = dict(outer)
             way.own_settings, way.own_vars, way.pending = outer_own
             self._add(merged, "next" if outcome == "return" else outcome, way, base)
         return self._settled(merged, base)
-
-    def _commit(self, state: State) -> None:
-        state.settings, state.vars = state.own_settings or {}, state.own_vars or {}
-        state.journal.extend(state.pending)
 
     # -- ways ---------------------------------------------------------------------
 
@@ -271,6 +270,9 @@ class _Running:
             self._add(ways, "next", current, base)
         return self._settled(ways, base)
 
+    def _join(self, first: State, second: State, base: frozenset[str]) -> State:
+        return first.join(second, base, self.owner.evaluator.fact_needs)
+
     def _add(self, ways: Ways, outcome: Outcome, state: State, base: frozenset[str]) -> None:
         ways[outcome] = self._join(ways[outcome], state, base) if outcome in ways else state
 
@@ -279,55 +281,6 @@ class _Running:
         if len(ways) == 1:
             next(iter(ways.values())).needs = base
         return ways
-
-    def _join(self, first: State, second: State, base: frozenset[str]) -> State:
-        """Return the state where two ways meet; *first* is reused."""
-        needs = (first.needs | second.needs) - base or first.needs | second.needs
-        for name in _JOINED:
-            mine, theirs = getattr(first, name), getattr(second, name)
-            if mine is not theirs and mine is not None:
-                setattr(first, name, self._join_values(name, mine, theirs, needs))
-        first.journal = self._join_journals(first.journal, second.journal, needs, first)
-        first.pending = self._join_journals(first.pending, second.pending, needs, first)
-        first.needs = first.needs | second.needs
-        return first
-
-    def _join_values(
-        self, name: str, mine: dict[str, Result], theirs: dict[str, Result], needs: frozenset[str]
-    ) -> dict[str, Result]:
-        result: dict[str, Result] = {}
-        for key, value in mine.items():
-            if key in theirs:
-                other = theirs[key]
-                result[key] = value if value is other else joined(value, other, needs)
-            elif name != "locals":
-                result[key] = self._one_sided(name, key, value, needs)
-        for key, value in theirs.items():
-            if key not in mine and name != "locals":
-                result[key] = self._one_sided(name, key, value, needs)
-        return result
-
-    def _one_sided(self, name: str, key: str, value: Result, needs: frozenset[str]) -> Result:
-        """Return a value that only one way has: the other way does not know it, or has it unset."""
-        if name == "facts":
-            fact_needs = self.owner.evaluator.fact_needs.get(key) or (f"fact.{key}",)
-            return unknown(needs, fact_needs, needs_of(value))
-        return unknown(needs, needs_of(value))
-
-    def _join_journals(
-        self, mine: list[Entry], theirs: list[Entry], needs: frozenset[str], state: State
-    ) -> list[Entry]:
-        if mine is theirs:
-            return mine
-        shared = 0
-        for one, other in zip(mine, theirs, strict=False):
-            if one is not other:
-                break
-            shared += 1
-        if shared == len(mine) == len(theirs):
-            return mine
-        later = [*mine[shared:], *theirs[shared:]]
-        return [*mine[:shared], *(_unsure(entry, needs) for entry in later if entry.event.kind in _WRITES)]
 
     # -- statements -----------------------------------------------------------------
 
@@ -338,7 +291,7 @@ class _Running:
         if holds is _RAISED:
             return {}
         if type(holds) is Unknown:
-            return self._split(do, state, holds.needs)
+            return self._maybe(do, state, holds.needs) if do.plain else self._split(do, state, holds.needs)
         return self._effects(do, state) if holds else {"next": state}
 
     def _split(self, do: _Do, state: State, needs: frozenset[str]) -> Ways:
@@ -350,16 +303,35 @@ class _Running:
         self._add(ways, "next", state, base)
         return self._settled(ways, base)
 
+    def _maybe(self, do: _Do, state: State, needs: frozenset[str]) -> Ways:
+        """Run a plain statement that may not be taken: as if both ways had met again, without going them."""
+        base, locals_ = state.needs, state.locals
+        state.needs, state.locals = base | needs, dict(locals_)
+        if do.effects:
+            self._undetermined(do.stmt.index, state.needs)
+        values = self._maybe_values(do, state)
+        if values is not None:
+            for name, value in state.locals.items():
+                if name in locals_:
+                    locals_[name] = joined(locals_[name], value, state.needs - base or state.needs)
+            for (write, _), value in zip(do.writes, values, strict=True):
+                self._write(do.stmt, write, value, state, state.needs - base or state.needs)
+        state.needs, state.locals = base, locals_
+        return {"next": state}
+
+    def _maybe_values(self, do: _Do, state: State) -> list[Result] | None:
+        """Return the values a statement would write, None when its way is refused before."""
+        if not self._lets(do, state):
+            return None
+        if do.require is not None and not self._passes(do, state.fork()):
+            return None
+        return self._values(do, state)
+
     def _effects(self, do: _Do, state: State) -> Ways:
         base = state.needs
         if do.effects and state.needs:
             self._undetermined(do.stmt.index, state.needs)
-        for name, value in do.lets:
-            result = self._evaluate(do, value, state)
-            if result is _RAISED:
-                return {}
-            state.locals[name] = result
-        if not self._passes(do, state):
+        if not self._lets(do, state) or not self._passes(do, state):
             return {}
         if do.stmt.finding:
             self._finding(do, state)
@@ -370,7 +342,7 @@ class _Running:
     def _flow(self, do: _Do, state: State, base: frozenset[str]) -> Ways:
         """Run what stands below the statement, then leave if it says so."""
         ways: Ways = {"next": state}
-        for part in (self._call, self._below, self._branches):
+        for part in self._parts(do):
             current = ways.pop("next", None)
             if current is None:
                 break
@@ -379,24 +351,30 @@ class _Running:
         if "next" in ways and (do.stmt.returns or do.stmt.stop):
             leaving = ways.pop("next")
             kind = Kind.STOP if do.stmt.stop else Kind.RETURN
-            leaving.journal.append(Entry(Event(kind, do.stmt.index, do.stmt.stop or "", None)))
+            leaving.journal.append(Event(kind, do.stmt.index, do.stmt.stop or "", None))
             self._add(ways, do.stmt.stop or "return", leaving, base)
         return self._settled(ways, base)
 
+    def _parts(self, do: _Do) -> list[Callable[[_Do, State], Ways]]:
+        parts: list[Callable[[_Do, State], Ways]] = []
+        if do.stmt.call is not None:
+            parts.append(self._call)
+        if do.body is not None:
+            parts.append(self._below)
+        if do.first is not None:
+            parts.append(self._branches)
+        return parts
+
     def _call(self, do: _Do, state: State) -> Ways:
-        if do.stmt.call is None:
-            return {"next": state}
-        step = self.owner.step(do.stmt.call)
-        if state.own_settings is None:
-            return self._step(step, state)
-        return self._call_within(step, state)
+        step = self.owner.step(do.stmt.call or "")
+        return self._step(step, state) if state.own_settings is None else self._call_within(step, state)
 
     def _call_within(self, step: StepIR, state: State) -> Ways:
         """Run a step that an isolated one calls: it reads the entry and its own writes, which join the pending ones."""
         kept, refused_before = state.fork(), len(self.collected.refusals)
         state.journal = []
         try:
-            ways = self._step(step, state)
+            ways = self._interpreted(step, state)
         except Halt as halt:
             _abandon(halt.state, kept)
             raise
@@ -405,48 +383,31 @@ class _Running:
         for way in ways.values():
             inner = way.journal
             way.settings, way.vars = kept.settings, kept.vars
-            way.own_settings, way.own_vars = dict(kept.own_settings or {}), dict(kept.own_vars or {})
+            assert kept.own_settings is not None
+            assert kept.own_vars is not None
+            way.own_settings, way.own_vars = kept.own_settings.copy(), kept.own_vars.copy()
             way.pending, way.journal = kept.pending.copy(), kept.journal.copy()
-            for entry in inner:
-                self._rejoin(way, entry)
+            for event in inner:
+                _rejoin(way, event)
         return ways
 
-    def _rejoin(self, state: State, entry: Entry) -> None:
-        event = entry.event
-        if event.kind not in (Kind.SET, Kind.VAR):
-            state.journal.append(entry)
-            return
-        path: x.Path = (event.name,)
-        place = state.own_vars
-        if event.kind is Kind.SET:
-            place, path = state.own_settings, tuple(event.name.split("."))
-        assert place is not None
-        value: Result = event.value
-        if entry.needs:
-            value = joined(read_path(place, path, state), value, entry.needs)
-        self._store(place, path, value)
-        state.pending.append(entry)
-
     def _below(self, do: _Do, state: State) -> Ways:
-        return {"next": state} if do.body is None else self._block(do.body, state)
+        return self._block(do.body or (), state)
 
     def _branches(self, do: _Do, state: State) -> Ways:
-        return {"next": state} if do.first is None else self._branch(do.first, 0, state)
+        return self._branch(do.first or (), 0, state)
 
     def _branch(self, branches: tuple[_Do, ...], position: int, state: State) -> Ways:
         """Run the first branch that holds, from *position* on."""
-        while position < len(branches):
-            do = branches[position]
-            if do.when is None:
-                return self._effects(do, state)
-            holds = self._evaluate(do, do.when, state)
+        for at in range(position, len(branches)):
+            do = branches[at]
+            holds = True if do.when is None else self._evaluate(do, do.when, state)
             if holds is _RAISED:
                 return {}
             if type(holds) is Unknown:
-                return self._split_branch(branches, position, state, holds.needs)
+                return self._split_branch(branches, at, state, holds.needs)
             if holds:
                 return self._effects(do, state)
-            position += 1
         return {"next": state}
 
     def _split_branch(
@@ -479,21 +440,27 @@ class _Running:
     def _undetermined(self, statement: int, needs: set[str] | frozenset[str]) -> None:
         self.collected.undetermined.setdefault(statement, set()).update(needs)
 
-    def _refuse(self, do: _Do, state: State, raised: str | None, needs: frozenset[str] = NOTHING) -> None:
+    def _refuse(self, do: _Do, state: State, raised: str | None) -> None:
         """Refuse on this way: for sure when nothing is open, else undetermined."""
         shown = {} if raised is not None else {name: self._place(run, state) for name, run in do.shown}
-        open_ = state.needs | needs
-        event = Event(Kind.REFUSED, do.stmt.index, "", shown)
-        if not open_:
-            state.journal.append(Entry(event))
+        refusing = state.fork() if state.needs else state
+        refusing.journal.append(Event(Kind.REFUSED, do.stmt.index, "", shown))
+        if not state.needs:
             raise Halt(do.stmt.index, raised, state)
-        self._undetermined(do.stmt.index, open_)
-        if not needs:
-            state.journal.append(Entry(event))
-            self.collected.refusals.append((do.stmt.index, raised, state))
+        self._undetermined(do.stmt.index, state.needs)
+        self.collected.refusals.append((do.stmt.index, raised, refusing))
 
     def _place(self, run: Eval, state: State) -> Value:
         return guarded(run, state, NOTHING)  # type: ignore[no-any-return]
+
+    def _lets(self, do: _Do, state: State) -> bool:
+        """Give local names their values; return False when one raised."""
+        for name, run in do.lets:
+            value = self._evaluate(do, run, state)
+            if value is _RAISED:
+                return False
+            state.locals[name] = value
+        return True
 
     def _passes(self, do: _Do, state: State) -> bool:
         """Return whether the way goes on after `require` and `refuse`."""
@@ -502,7 +469,7 @@ class _Running:
             if holds is _RAISED:
                 return False
             if type(holds) is Unknown:
-                self._refuse(do, state, None, holds.needs)
+                self._undetermined(do.stmt.index, state.needs | holds.needs)
             elif not holds:
                 self._refuse(do, state, None)
                 return False
@@ -514,41 +481,47 @@ class _Running:
     def _finding(self, do: _Do, state: State) -> None:
         shown = {name: self._place(run, state) for name, run in do.shown}
         if not state.needs:
-            state.journal.append(Entry(Event(Kind.FINDING, do.stmt.index, "", shown)))
+            state.journal.append(Event(Kind.FINDING, do.stmt.index, "", shown))
 
     # -- writes --------------------------------------------------------------------------
 
-    def _writes(self, do: _Do, state: State) -> bool:
-        """Read all values, then write them; return False when reading raised."""
+    def _values(self, do: _Do, state: State) -> list[Result] | None:
+        """Return the values a statement writes, None when one raised."""
         values: list[Result] = []
         for _, run in do.writes:
             values.append(self._evaluate(do, run, state))
             if values[-1] is _RAISED:
-                return False
+                return None
             if needs_of(values[-1]):
                 self._undetermined(do.stmt.index, needs_of(values[-1]))
+        return values
+
+    def _writes(self, do: _Do, state: State) -> bool:
+        """Read all values, then write them; return False when that raised."""
+        values = self._values(do, state)
+        if values is None:
+            return False
         try:
             for (write, _), value in zip(do.writes, values, strict=True):
-                self._write(do.stmt, write, value, state)
+                self._write(do.stmt, write, value, state, NOTHING)
         except RAISES as error:
             self._refuse(do, state, raised_text(error))
             return False
         return True
 
-    def _write(self, stmt: Stmt, write: Write, value: Result, state: State) -> None:
-        needs = NOTHING
+    def _write(self, stmt: Stmt, write: Write, value: Result, state: State, needs: frozenset[str]) -> None:
+        """Write one value; with *needs* it may not be written."""
+        open_: Result = True
         if write.kind == "default":
             open_ = self._is_open(write, state)
-            if open_ is False:
-                return
-            needs = needs_of(open_)
         elif write.kind == "env_if_unset":
             there = state.env_set.get(write.path[0], False)
-            if there is True:
-                return
-            needs = needs_of(there)
-        if needs:
-            self._undetermined(stmt.index, needs)
+            open_ = there if type(there) is Unknown else not there
+        if open_ is False:
+            return
+        if type(open_) is Unknown:
+            self._undetermined(stmt.index, open_.needs)
+            needs = needs | open_.needs
         self._put(stmt, write, value, state, needs)
 
     def _is_open(self, write: Write, state: State) -> Result:
@@ -560,37 +533,18 @@ class _Running:
 
     def _put(self, stmt: Stmt, write: Write, value: Result, state: State, needs: frozenset[str]) -> None:
         kind, name = write.kind, ".".join(write.path)
-        place = self._place_of(write, state)
-        if needs:
-            present = read_path(place, write.path, state) if write.path[0] in place else unknown(needs)
-            value = joined(present, value, needs)
-        self._store(place, write.path, value)
+        place = _place_of(write, state)
         if kind in ("env", "env_if_unset"):
-            state.env_written[name] = value
-            state.env_set[name] = True if not needs else Unknown(needs)
+            _put_env(state, name, value, needs)
+        event = Event(_KINDS[kind], stmt.index, name, value)
+        if needs:
+            event = unsure(event, needs)
+            present = read_path(place, write.path, state) if place.holds(write.path[0]) else unknown(needs)
+            value = joined(present, value, needs)
+        if not _store(place, write.path, value):
+            self._undetermined(stmt.index, needs_of(place.read(write.path[0])))
         isolated = state.own_settings is not None and kind in ("set", "default", "var")
-        sink = state.pending if isolated else state.journal
-        sink.append(Entry(Event(_KINDS[kind], stmt.index, name, value), needs))
-
-    def _place_of(self, write: Write, state: State) -> dict[str, Result]:
-        if write.kind == "fact":
-            return state.facts
-        if write.kind in ("env", "env_if_unset"):
-            return state.env
-        if write.kind == "var":
-            return state.vars if state.own_vars is None else state.own_vars
-        return state.settings if state.own_settings is None else state.own_settings
-
-    def _store(self, place: dict[str, Result], path: x.Path, value: Result) -> None:
-        root = path[0]
-        if len(path) == 1:
-            place[root] = value
-        elif type(place[root]) is not Unknown:
-            place[root] = _with_leaf(place[root], path[1:], value)
-
-
-_JOINED = ("settings", "vars", "facts", "env", "env_set", "env_written", "own_settings", "own_vars", "locals")
-_WRITES = frozenset({Kind.SET, Kind.VAR, Kind.FACT, Kind.ENV})
+        (state.pending if isolated else state.journal).append(event)
 
 
 class _Raised:
@@ -600,23 +554,64 @@ class _Raised:
 _RAISED = _Raised()
 
 
+def _place_of(write: Write, state: State) -> Store:
+    if write.kind == "fact":
+        return state.facts
+    if write.kind in ("env", "env_if_unset"):
+        return state.env
+    if write.kind == "var":
+        return state.vars if state.own_vars is None else state.own_vars
+    return state.settings if state.own_settings is None else state.own_settings
+
+
+def _put_env(state: State, name: str, value: Result, needs: frozenset[str]) -> None:
+    written = state.env_written
+    if needs:
+        written[name] = joined(written[name], value, needs) if name in written else unknown(needs, needs_of(value))
+        state.env_set[name] = True if state.env_set.get(name) is True else Unknown(needs)
+    else:
+        written[name], state.env_set[name] = value, True
+
+
+def _store(place: Store, path: x.Path, value: Result) -> bool:
+    """Write a value or leaf; return False where what it is a leaf of is unknown, so that it might have raised."""
+    if len(path) == 1:
+        place.write(path[0], value)
+        return True
+    root = inner = place.read(path[0])
+    for key in path[1:-1]:
+        inner = inner.get(key) if type(inner) is dict else inner
+    if type(root) is Unknown or type(inner) is Unknown:
+        return False
+    place.write(path[0], with_leaf(root, path[1:], value))
+    return True
+
+
+def _commit(state: State) -> None:
+    """Let the writes of an isolated step appear."""
+    assert state.own_settings is not None
+    assert state.own_vars is not None
+    state.settings, state.vars = state.own_settings, state.own_vars
+    state.journal.extend(state.pending)
+
+
 def _abandon(state: State, entry: State) -> None:
     """Drop what was pending when a step called by an isolated one was refused."""
     state.settings, state.vars = entry.settings, entry.vars
-    state.journal = [*entry.journal, *(one for one in state.journal if one.event.kind not in (Kind.SET, Kind.VAR))]
+    state.journal = [*entry.journal, *(one for one in state.journal if one.kind not in (Kind.SET, Kind.VAR))]
 
 
-def _unsure(entry: Entry, needs: frozenset[str]) -> Entry:
-    value: Result = entry.event.value
-    event = entry.event._replace(value=unknown(needs, needs_of(value)))  # type: ignore[arg-type]
-    return Entry(event, entry.needs | needs)
-
-
-def _with_leaf(value: Result, path: x.Path, leaf: Result) -> Result:
-    """Return *value* with one leaf replaced; below an unknown nothing can be told apart."""
-    inner = value
-    for key in path[:-1]:
-        inner = inner.get(key) if type(inner) is dict else inner
-        if type(inner) is Unknown:
-            return value
-    return with_leaf(value, path, leaf)
+def _rejoin(state: State, event: Event) -> None:
+    """Let what a step called by an isolated one wrote join the pending writes."""
+    if event.kind not in (Kind.SET, Kind.VAR):
+        state.journal.append(event)
+        return
+    path = tuple(event.name.split("."))
+    place = state.own_settings if event.kind is Kind.SET else state.own_vars
+    assert place is not None
+    value: Result = event.value
+    needs = needs_of_event(event)
+    if needs:
+        value = joined(read_path(place, path, state), value, needs)
+    _store(place, path, value)
+    state.pending.append(event)

@@ -9,10 +9,10 @@ from typing import Any
 from archcap.rules import expr as x
 from archcap.rules.conditions import Condition
 from archcap.rules.describe import reference_of
-from archcap.rules.evaluate import State
 from archcap.rules.functions import RAISES
 from archcap.rules.interpret import Interpreter
 from archcap.rules.run import Function, Inputs, Reference, Unknown, Value
+from archcap.rules.state import State
 
 Values = Mapping[str, Value | Unknown]
 

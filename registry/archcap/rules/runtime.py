@@ -6,7 +6,7 @@ Small and fast: every name here is on the hot path. Knows no rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from archcap.model.base import Json
 from archcap.rules.functions import RAISES
@@ -34,12 +34,19 @@ class Known(dict[str, Any]):
         raise NeedsInterpreter(name)
 
 
+class Read(Protocol):
+    """Takes the names of what is read."""
+
+    def append(self, name: str, /) -> None:
+        """Note one name."""
+
+
 class Assumed(dict[str, Any]):
     """Assumptions; the first read of each is recorded."""
 
     __slots__ = ("given", "read")
 
-    def __init__(self, given: Mapping[str, Value], read: list[str]) -> None:
+    def __init__(self, given: Mapping[str, Value], read: Read) -> None:
         super().__init__()
         self.given, self.read = given, read
 

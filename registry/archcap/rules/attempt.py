@@ -1,0 +1,82 @@
+"""Runs the generated code of a step on an interpreted state, as far as it meets nothing unknown. Knows no statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from archcap.rules.functions import RAISES
+from archcap.rules.run import Inputs, Kind, NeedsInterpreter
+from archcap.rules.runtime import STOP_PIPELINE, Assumed, Context, Known, Refusal
+from archcap.rules.state import Notes, State
+
+Compiled = Callable[[Context], int | None]
+"""The generated function of a step."""
+
+
+class KnownSet(set[str]):
+    """Names of which some may or may not be in it."""
+
+    unsure: frozenset[str] = frozenset()
+
+    def __contains__(self, name: object) -> bool:
+        if name in self.unsure:
+            raise NeedsInterpreter(name)
+        return super().__contains__(name)
+
+
+class Attempt:
+    """Tries the steps of one run."""
+
+    def __init__(self, inputs: Inputs, notes: Notes) -> None:
+        self.notes = notes
+        self.base = Context(inputs, {}, {}, [], inputs.functions)
+        self.base.A = Assumed(inputs.assume, notes)
+        self.base.S, self.base.V = {}, {}
+
+    def run(self, step: Compiled, state: State) -> Literal["next", "pipeline", "stage"] | None:
+        """Run a step on *state*, which takes its changes; return None, nothing changed, where it cannot be.
+
+        That is where something unknown is read, or the launch is refused: the interpreter words what that means.
+        """
+        context = self._context(state)
+        try:
+            stop = step(context)
+        except NeedsInterpreter:
+            self.notes.met_unknown = True
+            return None
+        except (Refusal, *RAISES):
+            return None
+        self._take(context, state)
+        if not stop:
+            return "next"
+        return "pipeline" if stop == STOP_PIPELINE else "stage"
+
+    def _context(self, state: State) -> Context:
+        context = self.base
+        context.trace = []
+        context.T = context.trace.append
+        context.S, context.V = state.settings.readable(), state.vars.readable()
+        context.F, context.E = Known(state.facts.known), state.env.readable()
+        names: KnownSet | set[str] = {name for name, there in state.env_set.items() if there is True}
+        if len(names) < len(state.env_set):
+            names = KnownSet(names)
+            names.unsure = frozenset(state.env_set) - names
+        context.N, context.W = names, dict(state.env_written)
+        return context
+
+    def _take(self, context: Context, state: State) -> None:
+        stores: dict[Kind, tuple[Any, dict[str, Any]]] = {
+            Kind.SET: (state.settings, context.S), Kind.VAR: (state.vars, context.V),
+            Kind.FACT: (state.facts, context.F), Kind.ENV: (state.env, context.E),
+        }  # fmt: skip
+        for event in context.trace:
+            kind = event.kind
+            if kind in stores and stores[kind][0].unknown:
+                stores[kind][0].unknown.pop(event.name.split(".", 1)[0], None)
+            if kind is Kind.ENV:
+                state.env_set[event.name] = True
+        for store, values in stores.values():
+            store.known = values
+        state.env_written = context.W
+        state.journal.extend(context.trace)
