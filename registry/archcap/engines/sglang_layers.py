@@ -14,12 +14,12 @@ from archcap.model.base import Json
 Layers = list[int]
 
 
-def layers_of_kind(kinds: list[str] | str, wanted: list[str]) -> Layers:
+def layers_of_kind(kinds: list[str] | list[bool] | str, wanted: list[str] | list[bool]) -> Layers:
     """Return the layers whose kind is among *wanted*.
 
     Args:
-        kinds: one kind per layer, or a pattern with one character per layer.
-        wanted: kinds, or characters of the pattern.
+        kinds: one kind (or the answer to a question about it) per layer, or a pattern with one character per layer.
+        wanted: kinds, answers, or characters of the pattern.
     Returns:
         Layer indices from 0, in order.
     Source:

@@ -34,6 +34,8 @@ class Engine(Record):
     """The setting that names the checkpoint."""
     draft_setting: Name | None = None
     """The setting that names the draft checkpoint; a draft config implies it."""
+    draft_method_setting: Name | None = None
+    """The setting that names the speculative algorithm, upon which the draft's class may depend."""
     nodes_setting: Name | None = None
     """The setting that counts nodes."""
     source_root: str = ""

@@ -74,8 +74,32 @@ def _with_architectures(inputs: Inputs, subject: Subject) -> Inputs:
         "role": known.role if known else None,
     }
     inputs.draft_architecture = _draft_name(subject.draft_config)
+    inputs.facts = {**inputs.facts, **_draft_facts(inputs, subject)}
     inputs.draft_capabilities = _capabilities(view, inputs.draft_architecture, inputs).held
     return inputs
+
+
+def _draft_facts(inputs: Inputs, subject: Subject) -> dict[str, Json]:
+    """Return which class the draft loads, how deep it is, and which levels of its configuration say so.
+
+    A draft checkpoint nobody described stays unknown; without one the target's checkpoint is the draft's.
+    """
+    view, raw = subject.view, inputs.raw
+    engine = view.engine
+    path = raw.get(engine.draft_setting) if engine.draft_setting else None
+    if subject.draft_config is None and path not in (None, raw.get(engine.config_setting)):
+        return {}
+    name = subject.architecture if subject.draft_config is None else inputs.draft_architecture
+    if name is None:
+        return {}
+    known = view.all_architectures.get(name)
+    method = raw.get(engine.draft_method_setting) if engine.draft_method_setting else None
+    rewrite = known.draft_at(view.release, method.upper() if isinstance(method, str) else None) if known else None
+    return {
+        "draft_architecture": rewrite.architecture if rewrite else name,
+        "draft_depth": rewrite.depth if rewrite else None,
+        "draft_levels": list(rewrite.levels) if rewrite else [],
+    }
 
 
 def _draft_name(config: JsonObject | None) -> str | None:
