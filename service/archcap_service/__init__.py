@@ -1,4 +1,5 @@
-"""The place of the web service: an API, pages and a store of overrides on top of `archcap`.
+"""The web service: look-ups, resolutions and site-local overrides with history, on top of `archcap`.
 
-Nothing is served yet; the package holds the name and the source root.
+`settings` says how it runs, `overrides` what may be overridden (pure), `store` keeps it, `effective` is the registry as
+it stands with its overrides, `documents` the answers, `api` and `edge` the web, `replica` the watch over other writers.
 """
