@@ -1,4 +1,7 @@
-"""Keys stand in alphabetical order where files are long and edited by many, so that a fact has one place to be."""
+"""Keys stand in order where files are long and edited by many, so that a fact has one place to be.
+
+The order is that of Python's `sorted`, capitals first: what the scanner writes.
+"""
 
 from __future__ import annotations
 
@@ -23,24 +26,20 @@ def _find(subject: FileSubject) -> Iterator[Flaw]:
     for place in _PLACES.get(subject.kind, ()):
         for path, keys in _mappings(subject.value, place, ()):
             for key in misplaced(keys):
-                before = max((other for other in keys if _rank(other) < _rank(key)), key=_rank, default=None)
+                before = max((other for other in keys if other < key), default=None)
                 hint = f"move it behind {before}" if before is not None else "move it to the top"
-                yield Flaw((*path, key), "stands out of alphabetical order", hint=hint)
-
-
-def _rank(key: str) -> tuple[str, str]:
-    return key.lower(), key
+                yield Flaw((*path, key), "stands out of order", hint=hint)
 
 
 def misplaced(keys: Sequence[str]) -> list[str]:
     """Return the fewest keys that must move for the rest to be in order: those outside the longest ordered run."""
-    if all(_rank(first) <= _rank(second) for first, second in pairwise(keys)):
+    if all(first <= second for first, second in pairwise(keys)):
         return []
     tails: list[int] = []
     """Index of the least key that ends an ordered run of each length."""
     behind: list[int | None] = []
     for index, key in enumerate(keys):
-        length = bisect_left([_rank(keys[tail]) for tail in tails], _rank(key))
+        length = bisect_left([keys[tail] for tail in tails], key)
         behind.append(tails[length - 1] if length else None)
         tails[length : length + 1] = [index]
     kept: set[int] = set()
