@@ -76,7 +76,7 @@ def _write(number: int, write: Write, name: str, console: Console) -> list[str]:
     lines = [f"{number}. {console.paint(write.rule, 'bold')} sets {what} to {value_text(write.value)}, because"]
     causes = list(chain(write.causes, console, "   "))
     if not causes:
-        lines[0] = lines[0].removesuffix(", because") + ", always."
+        lines[0] = lines[0].removesuffix(", because") + "."
     lines += causes
     if write.source:
         lines.append(console.paint(f"   source: {write.source}", "dim"))
