@@ -15,7 +15,7 @@ from archcap.model.base import Json
 
 _PLACES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "architectures": (("architectures",), ("architectures", "*", "support")),
-    "lists": (("lists",), ("lists", "*", "names")),
+    "lists": (("lists", "*", "names"),),
     "settings": (("settings",),),
     "checkpoints": (("checkpoints",),),
 }
