@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 from archcap.rules.functions import RAISES
 from archcap.rules.run import Inputs, Kind, NeedsInterpreter
 from archcap.rules.runtime import STOP_PIPELINE, Assumed, Context, Known, Refusal
-from archcap.rules.state import Notes, State
+from archcap.rules.state import WRITES, Notes, State
 
 Compiled = Callable[[Context], int | None]
 """The generated function of a step."""
@@ -66,17 +66,14 @@ class Attempt:
         return context
 
     def _take(self, context: Context, state: State) -> None:
-        stores: dict[Kind, tuple[Any, dict[str, Any]]] = {
-            Kind.SET: (state.settings, context.S), Kind.VAR: (state.vars, context.V),
-            Kind.FACT: (state.facts, context.F), Kind.ENV: (state.env, context.E),
-        }  # fmt: skip
+        written: dict[Kind, set[str]] = {kind: set() for kind in WRITES}
         for event in context.trace:
-            kind = event.kind
-            if kind in stores and stores[kind][0].unknown:
-                stores[kind][0].unknown.pop(event.name.split(".", 1)[0], None)
-            if kind is Kind.ENV:
-                state.env_set[event.name] = True
-        for store, values in stores.values():
-            store.known = values
+            if event.kind in WRITES:
+                written[event.kind].add(event.name.split(".", 1)[0])
+        state.settings.take(context.S, written[Kind.SET])
+        state.vars.take(context.V, written[Kind.VAR])
+        state.facts.take(context.F, written[Kind.FACT])
+        state.env.take(context.E, written[Kind.ENV])
+        state.env_set.update(dict.fromkeys(written[Kind.ENV], True))
         state.env_written = context.W
         state.journal.extend(context.trace)

@@ -600,6 +600,11 @@ def _defined(ev: Evaluator, n: x.Defined, truth: bool = False) -> Eval:
     args = [ev.value(arg) for arg in n.args]
     run: list[Eval] = []
 
+    def bare(state: State) -> Result:
+        if not run:
+            run.append(ev.define(name, truth))
+        return run[0](state)
+
     def call(state: State) -> Result:
         if not run:
             run.append(ev.define(name, truth))
@@ -610,7 +615,7 @@ def _defined(ev: Evaluator, n: x.Defined, truth: bool = False) -> Eval:
         finally:
             state.locals = outer
 
-    return call
+    return call if params else bare
 
 
 _VALUES: dict[type[x.Expr], Callable[[Evaluator, Any], Eval]] = {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from archcap.rules.run import Event, Inputs, Kind, Unknown
@@ -21,12 +22,17 @@ _COMPOSED = (Unknown, dict)
 
 
 class Store:
-    """Values by name: `known` holds settled ones, `unknown` the others, a structured one with its known leaves."""
+    """Values by name: `known` holds settled ones, `unknown` the others, a structured one with its known leaves.
 
-    __slots__ = ("known", "unknown")
+    A copy shares both with its original until either is written to.
+    """
 
-    def __init__(self, known: Mapping[str, Result], unknown: Mapping[str, Result] | None = None) -> None:
-        self.known, self.unknown = dict(known), dict(unknown or {})
+    __slots__ = ("_shared", "known", "unknown")
+
+    def __init__(self, known: Mapping[str, Result]) -> None:
+        self.known: dict[str, Result] = dict(known)
+        self.unknown: dict[str, Result] = {}
+        self._shared = False
 
     def read(self, name: str, default: Result = None) -> Result:
         """Return a value, or what is known of it; *default* where there is none."""
@@ -35,16 +41,20 @@ class Store:
 
     def write(self, name: str, value: Result) -> None:
         """Replace a value."""
-        if needs_of(value):
+        if self._shared:
+            self.known, self.unknown, self._shared = self.known.copy(), self.unknown.copy(), False
+        if type(value) in _COMPOSED and needs_of(value):
             self.known.pop(name, None)
             self.unknown[name] = value
         else:
             self.known[name] = value
-            self.unknown.pop(name, None)
+            if self.unknown:
+                self.unknown.pop(name, None)
 
     def update(self, values: Mapping[str, Result]) -> None:
         """Replace many values."""
-        self.known.update(values)
+        self.known, self._shared = {**self.known, **values}, False
+        self.unknown = {name: value for name, value in self.unknown.items() if name not in values}
         for name, value in values.items():
             if type(value) in _COMPOSED:
                 self.write(name, value)
@@ -56,8 +66,15 @@ class Store:
     def copy(self) -> Store:
         """Return a copy to write to."""
         other = object.__new__(Store)
-        other.known, other.unknown = self.known.copy(), self.unknown.copy()
+        other.known, other.unknown = self.known, self.unknown
+        other._shared = self._shared = True
         return other
+
+    def take(self, known: dict[str, Result], written: Iterable[str]) -> None:
+        """Replace all known values by *known*, in which *written* are settled now."""
+        if self.unknown:
+            self.unknown = {name: value for name, value in self.unknown.items() if name not in written}
+        self.known, self._shared = known, False
 
     def readable(self) -> dict[str, Result]:
         """Return a copy for generated code, where reading what is unknown raises `NeedsInterpreter`."""
@@ -95,6 +112,8 @@ class Unsure(Event):
 
 def unsure(event: Event, needs: frozenset[str]) -> Unsure:
     """Return *event* as one that needs *needs* to be sure of; what it wrote is unknown."""
+    if isinstance(event, Unsure) and needs <= event.needs:
+        return event
     value: Result = unknown(needs, needs_of(event.value))
     entry = Unsure(event.kind, event.statement, event.name, value)
     entry.needs = needs | needs_of_event(event)
@@ -178,13 +197,13 @@ class State:
         since = _since(self.journal, other.journal)
         self._join_written(other, since, needs, fact_needs)
         pending = _since(self.pending, other.pending)
-        if self.own_settings is not None and other.own_settings is not None:
+        if self.own_settings is not None and other.own_settings is not None and pending[1]:
             _join_store(self.own_settings, other.own_settings, _roots(pending, Kind.SET), needs)
-        if self.own_vars is not None and other.own_vars is not None:
+        if self.own_vars is not None and other.own_vars is not None and pending[1]:
             _join_store(self.own_vars, other.own_vars, _roots(pending, Kind.VAR), needs)
-        for name in self.locals.keys() & other.locals.keys():
-            self.locals[name] = joined(self.locals[name], other.locals[name], needs)
-        self.locals = {name: self.locals[name] for name in self.locals if name in other.locals}
+        if self.locals:
+            theirs = other.locals
+            self.locals = {k: joined(mine, theirs[k], needs) for k, mine in self.locals.items() if k in theirs}
         self.journal = _merged(self.journal, other.journal, since, needs)
         self.pending = _merged(self.pending, other.pending, pending, needs)
         self.needs |= other.needs
@@ -194,6 +213,8 @@ class State:
         self, other: State, since: tuple[int, list[Event]], needs: frozenset[str],
         fact_needs: Mapping[str, tuple[str, ...]],
     ) -> None:  # fmt: skip
+        if not since[1]:
+            return
         _join_store(self.settings, other.settings, _roots(since, Kind.SET), needs)
         _join_store(self.vars, other.vars, _roots(since, Kind.VAR), needs)
         for name in _roots(since, Kind.FACT):
@@ -210,11 +231,13 @@ class State:
 
 def _since(mine: list[Event], theirs: list[Event]) -> tuple[int, list[Event]]:
     """Return how much two traces share, and what came later on either way."""
-    shared = 0
-    for one, other in zip(mine, theirs, strict=False):
-        if one is not other:
-            break
-        shared += 1
+    shared, most = 0, min(len(mine), len(theirs))
+    while shared < most:  # every entry after ways have split is an object of its own
+        middle = (shared + most + 1) // 2
+        if mine[middle - 1] is theirs[middle - 1]:
+            shared = middle
+        else:
+            most = middle - 1
     return shared, [*mine[shared:], *theirs[shared:]]
 
 
@@ -245,10 +268,17 @@ def _join_store(mine: Store, theirs: Store, names: Iterable[str], needs: frozens
 # -- values ---------------------------------------------------------------------------
 
 
-def unknown(*needs: Iterable[str]) -> Unknown:
-    """Return an unknown that needs all of *needs*."""
-    together = frozenset().union(*needs)
-    return Unknown(together or frozenset({"more of the launch"}))
+def unknown(needs: frozenset[str], *more: Iterable[str]) -> Unknown:
+    """Return an unknown that needs all of *needs* and *more*."""
+    for part in more:
+        if part:
+            needs = needs.union(part)
+    return _unknown(needs)
+
+
+@lru_cache(maxsize=4096)
+def _unknown(needs: frozenset[str]) -> Unknown:
+    return Unknown(needs or frozenset({"more of the launch"}))
 
 
 def needs_of(value: Result) -> frozenset[str]:
