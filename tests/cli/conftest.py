@@ -45,7 +45,7 @@ class Ran:
         return self.err
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def toy(tmp_path_factory):
     """Make the invented engine known, and keep its snapshot out of the user's cache."""
     with pytest.MonkeyPatch.context() as patch:
