@@ -1,0 +1,128 @@
+"""Attention backends on the shipped data: what the engine picks per card, which pages follow, what it refuses."""
+
+import pytest
+
+from tests.sglang.spec_launches import dense, errors, latent, launch, qwen35, value
+
+HYBRID = "Qwen3_5MoeForConditionalGeneration"
+SINKS = dense("GptOssForCausalLM", "gpt_oss")
+TRTLLM_E5M2 = {"attention_backend": "trtllm_mla", "kv_cache_dtype": "fp8_e5m2"}
+
+
+@pytest.mark.parametrize(
+    ("gpu", "plain", "latent_attention"),
+    [
+        ("a100-80gb", "flashinfer", "triton"),
+        ("l40s", "flashinfer", "triton"),
+        ("h200", "fa3", "fa3"),
+        ("b200", "trtllm_mha", "trtllm_mla"),
+        ("b300", "trtllm_mha", "trtllm_mla"),
+        ("rtx-pro-6000", "flashinfer", "triton"),
+        ("mi300x", "aiter", "aiter"),
+        ("mi355x", "aiter", "aiter"),
+        ("xeon-amx", "intel_amx", "intel_amx"),
+        ("ascend-910c", "ascend", "ascend"),
+    ],
+)
+@pytest.mark.parametrize("release", ["0.5.17", "0.5.20", "0.5.23"])
+def test_the_default_follows_the_card(release, gpu, plain, latent_attention):
+    assert value(launch(release, dense(), gpu=gpu), "attention_backend") == plain
+    assert value(launch(release, latent(), {"tp_size": 8}, gpu=gpu), "attention_backend") == latent_attention
+
+
+@pytest.mark.parametrize(("heads", "backend"), [(128, "aiter"), (64, "triton")])
+def test_on_rocm_latent_attention_takes_aiter_at_16_or_128_heads_per_rank(heads, backend):
+    config = {**latent(), "num_key_value_heads": heads, "num_attention_heads": heads}
+    assert value(launch("0.5.23", config, gpu="mi300x"), "attention_backend") == backend
+
+
+def test_heads_of_unequal_width_take_fa4_on_blackwell_from_0_5_17():
+    config = dense(head_dim=192, v_head_dim=128)
+    assert value(launch("0.5.16", config, gpu="b200"), "attention_backend") == "trtllm_mha"
+    assert value(launch("0.5.17", config, gpu="b200"), "attention_backend") == "fa4"
+
+
+def test_without_flashinfer_the_older_cards_fall_back_to_triton():
+    answer = launch("0.5.23", dense(), gpu="a100-80gb", env={"SGLANG_IS_FLASHINFER_AVAILABLE": False})
+    assert value(answer, "attention_backend") == "triton"
+
+
+@pytest.mark.parametrize(
+    ("backend", "asked", "page"),
+    [
+        ("trtllm_mha", None, 64),
+        ("trtllm_mha", 16, 16),
+        ("trtllm_mha", 128, 128),
+        ("trtllm_mha", 256, 64),
+        ("fa4", None, 128),
+        ("triton", None, 1),
+        ("triton", 48, 48),
+    ],
+)
+def test_pages_of_plain_attention_on_blackwell(backend, asked, page):
+    settings = {"attention_backend": backend} | ({"page_size": asked} if asked else {})
+    assert value(launch("0.5.23", dense(), settings, gpu="b200"), "page_size") == page
+
+
+@pytest.mark.parametrize(
+    ("release", "backend", "asked", "page"),
+    [
+        ("0.5.23", "flashmla", None, 64),
+        ("0.5.23", "trtllm_mla", 32, 32),
+        ("0.5.23", "trtllm_mla", 16, 64),
+        ("0.5.19", "cutlass_mla", None, 128),
+    ],
+)
+def test_pages_of_latent_attention(release, backend, asked, page):
+    settings = {"tp_size": 8, "attention_backend": backend} | ({"page_size": asked} if asked else {})
+    assert value(launch(release, latent(), settings, gpu="b200"), "page_size") == page
+
+
+@pytest.mark.parametrize(
+    ("gpu", "config", "settings", "rule", "stage"),
+    [
+        ("h200", latent(), {"attention_backend": "trtllm_mla"}, "attention.trtllm-mla-card", "resolve"),
+        ("b200", latent(), TRTLLM_E5M2, "attention.trtllm-mla-kv-type", "resolve"),
+        ("h200", latent(), {"decode_attention_backend": "cutedsl_mla"}, "attention.cutedsl-card", "resolve"),
+        ("b200", latent(), {"prefill_attention_backend": "cutedsl_mla"}, "attention.cutedsl-prefill", "resolve"),
+        ("a100-80gb", dense(), {"attention_backend": "trtllm_mha"}, "attention.trtllm-mha-prefill-card", "resolve"),
+        ("b200", dense(), {"attention_backend": "trtllm_mla"}, "backend.trtllm_mla-latent", "init"),
+        ("b200", latent(), {"attention_backend": "trtllm_mha"}, "backend.trtllm_mha-heads", "init"),
+        ("b200", dense(), {"attention_backend": "fa3"}, "backend.fa3-card", "init"),
+        ("a100-80gb", latent(), {"attention_backend": "fa3"}, "backend.fa3-card", "init"),
+        ("rtx-pro-6000", qwen35(HYBRID), {"attention_backend": "fa4"}, "backend.gated-delta-blackwell", "init"),
+        ("h200", dense("Olmo2ForCausalLM", "olmo2"), {"attention_backend": "flashinfer"}, "olmo2.backend", "resolve"),
+        ("h200", SINKS, {"attention_backend": "flashinfer"}, "gpt-oss.backend", "resolve"),
+        ("h200", dense(), {"kv_cache_dtype": "nvfp4"}, "kv4.card", "resolve"),
+        ("mi300x", dense(), {"kv_cache_dtype": "fp4_mx_block16"}, "kv4.platform", "resolve"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused_where_the_engine_would(gpu, config, settings, rule, stage):
+    answer = launch("0.5.23", config, {"tp_size": 8, **settings}, gpu=gpu)
+    assert [(one.rule, one.stage) for one in errors(answer)] == [(rule, stage)]
+
+
+def test_fa3_reads_no_fp8_e5m2_and_gives_way_to_triton():
+    answer = launch("0.5.23", dense(), {"kv_cache_dtype": "fp8_e5m2"})
+    assert (answer.verdict, value(answer, "attention_backend")) == ("ok", "triton")
+
+
+@pytest.mark.parametrize(("gpu", "backend"), [("h200", "fa3"), ("b200", "flashinfer"), ("a100-80gb", "fa3")])
+def test_deterministic_inference_picks_its_own_backend(gpu, backend):
+    answer = launch("0.5.23", dense(), {"enable_deterministic_inference": True}, gpu=gpu)
+    assert value(answer, "attention_backend") == backend
+
+
+def test_deterministic_inference_on_flashinfer_gives_up_the_prefix_cache():
+    answer = launch("0.5.23", dense(), {"enable_deterministic_inference": True}, gpu="b200")
+    assert value(answer, "disable_radix_cache") is True
+
+
+@pytest.mark.parametrize(
+    ("release", "spelt", "meant"), [("0.5.22", "tokenspeed_mla", None), ("0.5.23", "tokenspeed_mla", "cutedsl_mla")]
+)
+def test_an_old_spelling_is_respelt_and_is_no_adjustment(release, spelt, meant):
+    settings = {"tp_size": 8, "decode_attention_backend": spelt, "kv_cache_dtype": "fp8_e4m3"}
+    answer = launch(release, latent(), settings, gpu="b200")
+    assert answer.verdict == "ok"
+    assert value(answer, "decode_attention_backend") == (meant or spelt)
