@@ -7,7 +7,7 @@ from typing import Literal
 
 from archcap.rules.functions import RAISES
 from archcap.rules.run import Inputs, Kind, NeedsInterpreter
-from archcap.rules.runtime import STOP_PIPELINE, Assumed, Context, Known, Refusal
+from archcap.rules.runtime import STOP_PIPELINE, Assumed, Context, Known, Lists, Refusal
 from archcap.rules.state import WRITES, Notes, State
 
 Compiled = Callable[[Context], int | None]
@@ -28,9 +28,9 @@ class KnownSet(set[str]):
 class Attempt:
     """Tries the steps of one run."""
 
-    def __init__(self, inputs: Inputs, notes: Notes) -> None:
+    def __init__(self, inputs: Inputs, notes: Notes, lists: Lists) -> None:
         self.notes = notes
-        self.base = Context(inputs, {}, {}, [], inputs.functions)
+        self.base = Context(inputs, {}, {}, [], inputs.functions, lists)
         self.base.A = Assumed(inputs.assume, notes)
         self.base.S, self.base.V = {}, {}
 

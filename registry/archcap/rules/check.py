@@ -18,7 +18,7 @@ from archcap.model.vocabulary import Vocabulary
 from archcap.rules import expr as x
 from archcap.rules import types as t
 from archcap.rules.forms import every_statement, form_places, recursive, unreached_steps
-from archcap.rules.infer import Inference, TypeEnv
+from archcap.rules.infer import MODEL_TYPE, Inference, TypeEnv
 from archcap.rules.ir import DefineIR, StepIR, Stmt, Write, expressions, statements
 from archcap.rules.lower import Counter, Place, StepLowering, holds
 from archcap.rules.names import Universe, universe_of
@@ -58,7 +58,7 @@ def _banned(reg: EngineRegistry, checkpoints: Iterable[str]) -> dict[str, str]:
     names = dict.fromkeys(checkpoints, "a checkpoint")
     for listed in reg.lists.values():
         if listed.kind in ("model_type", "architecture"):
-            word = "a model type" if listed.kind == "model_type" else "an architecture"
+            word = MODEL_TYPE if listed.kind == "model_type" else "an architecture"
             names.update(dict.fromkeys(listed.names, word))
     for family in reg.families.values():
         names.update(dict.fromkeys(family.architectures, "an architecture"))

@@ -12,10 +12,12 @@ from archcap.rules import expr as x
 from archcap.rules.emit import Emitter
 from archcap.rules.ir import DefineIR, ReleaseIR, StepIR, Stmt, Write, expressions, statements
 
+SHORT = 12
+"""Nodes of a definition up to which it stands where it is used; a call costs as much."""
 _INDENT = "    "
 _KINDS = {"set": "SET", "default": "SET", "var": "VAR", "fact": "FACT", "env": "ENV", "env_if_unset": "ENV"}
 _ORDER = (
-    "S", "R", "U", "V", "F", "H", "A", "E", "N", "W", "K", "C", "DC", "L", "DL", "LS", "HF", "TX", "DH", "DT", "fn",
+    "S", "R", "U", "V", "F", "H", "A", "E", "N", "W", "K", "AR", "DA", "C", "DC", "LS", "HF", "TX", "DH", "DT", "fn",
     "T",
 )  # fmt: skip
 
@@ -55,11 +57,21 @@ def stopping_steps(ir: ReleaseIR) -> frozenset[str]:
     return frozenset(stopping)
 
 
+def short_defines(ir: ReleaseIR) -> dict[str, x.Expr]:
+    """Return the definitions without parameters that are one short expression."""
+    return {
+        define.name: define.rows[0].value
+        for define in ir.defines
+        if not define.params and len(define.rows) == 1 and x.size(define.rows[0].value) <= SHORT
+    }
+
+
 class _Module:
     """Collects lines, constants and the map from lines to statements."""
 
     def __init__(self, ir: ReleaseIR) -> None:
         self.ir = ir
+        self.short = short_defines(ir)
         self.body: list[str] = []
         self.marks: list[tuple[int, int]] = []
         self.constants: list[str] = []
@@ -72,7 +84,9 @@ class _Module:
 
     def define(self, define: DefineIR) -> None:
         """Add the function of a definition."""
-        emitter = Emitter()
+        if define.name in self.short:
+            return
+        emitter = Emitter(self.short)
         lines: list[str] = []
         for row in define.rows:
             if row.when is None:
@@ -161,7 +175,7 @@ class _StepWriter:
 
     def __init__(self, module: _Module, step: StepIR, stopping: frozenset[str]) -> None:
         self.module, self.step, self.stopping = module, step, stopping
-        self.emitter = Emitter()
+        self.emitter = Emitter(module.short)
         self.lines: list[tuple[str, int | None]] = []
         self.temporaries = 0
         self.pending = step.isolated and any(
@@ -374,9 +388,7 @@ def may_be_collection(node: x.Expr) -> bool:
     if isinstance(node, x.Binary):
         return node.op in "|&^+-" and (may_be_collection(node.left) or may_be_collection(node.right))
     if isinstance(node, x.Call):
-        if node.name in ("bool", "int", "float", "str", "len", "any", "all", "abs", "round", "ceil", "floor"):
-            return node.engine
-        return True
+        return not node.engine and node.name in ("min", "max", "sum", "sorted", "set", "tuple", "list")
     return isinstance(node, x.Local | x.Defined | x.Index | x.Slice)
 
 

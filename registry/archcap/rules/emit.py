@@ -18,10 +18,12 @@ class Emitter:
 
     Attributes:
         used: names of the context that were needed; the function reads them into locals first.
+        short: definitions so short that their text stands where they are used.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, short: Mapping[str, x.Expr] | None = None) -> None:
         self.used: set[str] = set()
+        self.short = short or {}
 
     def text(self, node: x.Expr, level: int = 0) -> str:
         """Return *node* as Python text, in brackets where *level* binds tighter."""
@@ -93,23 +95,23 @@ def _profile(e: Emitter, n: x.Profile) -> tuple[str, int]:
 
 
 def _has(e: Emitter, n: x.Has) -> tuple[str, int]:
-    return e.named("DC" if n.draft else "C", n.capability)
+    return f"{n.capability!r} in {e.use('DC' if n.draft else 'C')}", _COMPARE
 
 
 def _in_list(e: Emitter, n: x.InList) -> tuple[str, int]:
     if n.value is None:
-        return e.named("DL" if n.draft else "L", n.list)
-    return f"in_names({e.use('LS')}, {n.list!r}, {e.text(n.value)})", _ATOM
+        return f"{e.use('DA' if n.draft else 'AR')} in {e.use('LS')}[{n.list!r}]", _COMPARE
+    return f"in_names({e.use('LS')}[{n.list!r}], {e.text(n.value)})", _ATOM
 
 
 def _config(e: Emitter, n: x.Config) -> tuple[str, int]:
     view = e.use(_VIEWS[n.view])
     if n.has:
-        return f"{view}.has({n.path!r})", _ATOM
+        return f"config_has({view}, {n.path!r})", _ATOM
     default = "" if n.default is None else f", {e.text(n.default)}"
     if len(n.path) == 1:
         return f"{view}.get({n.path[0]!r}{default})", _ATOM
-    return f"{view}.at({n.path!r}{default})", _ATOM
+    return f"config_at({view}, {n.path!r}{default})", _ATOM
 
 
 def _bool(e: Emitter, n: x.Bool) -> tuple[str, int]:
@@ -185,6 +187,9 @@ def _loop(e: Emitter, n: x.Loop) -> tuple[str, int]:
 
 
 def _defined(e: Emitter, n: x.Defined) -> tuple[str, int]:
+    short = e.short.get(n.name)
+    if short is not None and not n.args:
+        return _EMIT[type(short)](e, short)
     args = ", ".join(["X", *(e.text(arg) for arg in n.args)])
     return f"define_{n.name}({args})", _ATOM
 

@@ -262,7 +262,7 @@ def _in_list(ev: Evaluator, n: x.InList) -> Eval:
 
         def run(state: State) -> Result:
             result = value(state)
-            return result if type(result) is Unknown else in_names(state.inputs.lists, key, result)
+            return result if type(result) is Unknown else in_names(state.inputs.lists.get(key, NOTHING), result)
 
         return run
 
@@ -270,7 +270,7 @@ def _in_list(ev: Evaluator, n: x.InList) -> Eval:
         name = state.inputs.draft_architecture if draft else state.inputs.architecture
         if name is None:
             return met(state, "draft_architecture" if draft else "architecture")
-        return in_names(state.inputs.lists, key, name)
+        return in_names(state.inputs.lists.get(key, NOTHING), name)
 
     return listed
 

@@ -10,7 +10,7 @@ from typing import Any
 from archcap.errors import ArchcapError
 from archcap.rules.functions import RAISES, raised_text
 from archcap.rules.run import Event, Function, Inputs, Kind, Run
-from archcap.rules.runtime import STOP_PIPELINE, Context, Refusal
+from archcap.rules.runtime import STOP_PIPELINE, Context, ListsOf, Refusal
 
 
 class Fast:
@@ -23,7 +23,7 @@ class Fast:
         self.pipeline: tuple[tuple[Callable[[Context], int | None], str], ...] = namespace["PIPELINE"]
         self.vars, self.env, self.settings = (namespace[key] for key in ("DEFAULT_VARS", "DEFAULT_ENV", "SETTINGS"))
         self.needed = frozenset(namespace["FUNCTIONS"])
-        self.file, self.functions = file, functions
+        self.file, self.functions, self.lists = file, functions, ListsOf()
         self._starts = [line for line, _ in lines]
         self._owners = [statement for _, statement in lines]
 
@@ -38,7 +38,7 @@ class Fast:
         functions = inputs.functions or self.functions
         if not self.needed <= functions.keys():
             self._incomplete("functions", self.needed - functions.keys())
-        context = Context(inputs, self.vars, self.env, read, functions)
+        context = Context(inputs, self.vars, self.env, read, functions, self.lists(inputs.lists))
         refused: int | None = None
         raised: str | None = None
         try:

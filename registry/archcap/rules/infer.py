@@ -23,6 +23,16 @@ _SEQUENCES = frozenset({"list", "tuple"})
 _SIZED = frozenset({"list", "tuple", "str", "dict", "set"})
 
 
+MODEL_TYPE = "a model type"
+"""What a banned word is that also means other things: layer kinds and formats share names with model types."""
+
+
+def _reads_model_type(node: x.Expr) -> bool:
+    if isinstance(node, x.Config):
+        return node.path[-1] == "model_type"
+    return isinstance(node, x.Fact) and node.name.endswith("model_type")
+
+
 @dataclass(slots=True)
 class TypeEnv:
     """The types of names in one release.
@@ -79,11 +89,11 @@ class Inference:
         return _INFER[type(node)](self, node)
 
     def names(self, node: x.Expr) -> None:
-        """Report literals that name an architecture, a model type or a checkpoint."""
+        """Report literals that name an architecture, a checkpoint, or, beside a read of it, a model type."""
         for part in x.walk(node):
             if isinstance(part, x.Const) and isinstance(part.value, str) and id(part) not in self.excused:
                 kind = self.env.banned.get(part.value)
-                if kind is not None:
+                if kind is not None and (kind != MODEL_TYPE or any(map(_reads_model_type, x.walk(node)))):
                     self.flaw(f"{part.value!r} is {kind}: a rule names no model", "a list, a capability or the profile")
 
     # -- names ---------------------------------------------------------------

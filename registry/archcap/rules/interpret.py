@@ -20,7 +20,7 @@ from archcap.rules.evaluate import Eval, Evaluator, guarded, read_path
 from archcap.rules.functions import RAISES, raised_text
 from archcap.rules.ir import ReleaseIR, StepIR, Stmt, Write
 from archcap.rules.run import Event, Inputs, Kind, Run, Unknown, Value
-from archcap.rules.runtime import plain, with_leaf
+from archcap.rules.runtime import ListsOf, plain, with_leaf
 from archcap.rules.state import (
     NOTHING,
     Result,
@@ -85,7 +85,7 @@ class Interpreter:
     """
 
     def __init__(self, ir: ReleaseIR, steps: Mapping[str, Compiled] | None = None) -> None:
-        self.ir, self.compiled = ir, steps or {}
+        self.ir, self.compiled, self.lists = ir, steps or {}, ListsOf()
         env = {name: _constant(node) for name, node in ir.env}
         self.evaluator = Evaluator({d.name: d for d in ir.defines}, env, dict(ir.fact_needs))
         self.vars = {name: _constant(node) for name, node in ir.vars}
@@ -170,7 +170,7 @@ class _Running:
         self.state = owner.start(inputs)
         self.notes = self.state.notes
         self.collected = _Collected()
-        self.attempt = Attempt(inputs, self.notes) if owner.compiled else None
+        self.attempt = Attempt(inputs, self.notes, owner.lists(inputs.lists)) if owner.compiled else None
 
     def run(self) -> Run:
         """Run the pipeline."""

@@ -29,7 +29,7 @@ from archcap.rules.problems import problem_of
 from archcap.rules.release import Lowered, lower_release
 from archcap.rules.run import Function, Inputs, Program, Run, StatementInfo
 
-FORMAT = 1
+FORMAT = 2
 """Of generated modules; one of another format is generated anew."""
 
 

@@ -5,7 +5,7 @@ Small and fast: every name here is on the hot path. Knows no rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, Protocol
 
 from archcap.model.base import Json
@@ -58,18 +58,62 @@ class Assumed(dict[str, Any]):
         return value
 
 
-class Held(dict[str, Any]):
-    """Whether the architecture has a capability, or stands in a list, asked once each."""
+class Lazy(dict[str, Any]):
+    """Values taken on first use from what was given, else from the defaults."""
 
-    __slots__ = ("holds",)
+    __slots__ = ("defaults", "given")
 
-    def __init__(self, holds: Callable[[str], bool]) -> None:
+    def __init__(self, given: Mapping[str, Value], defaults: Mapping[str, Value]) -> None:
         super().__init__()
-        self.holds = holds
+        self.given, self.defaults = given, defaults
 
-    def __missing__(self, name: str) -> bool:
-        value = self[name] = self.holds(name)
+    def __missing__(self, name: str) -> Value:
+        value = self[name] = self.given[name] if name in self.given else self.defaults[name]
         return value
+
+
+class UnknownName:
+    """An architecture nobody named: asking whether anything holds it needs the interpreter."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        raise NeedsInterpreter("architecture")
+
+
+class PartlyKnown(frozenset[str]):
+    """Names of which some may or may not be in it; `unsure` None: all of them."""
+
+    unsure: Container[object] | None = None
+
+    def __contains__(self, name: object) -> bool:
+        if self.unsure is None or name in self.unsure:
+            raise NeedsInterpreter(name)
+        return super().__contains__(name)
+
+
+UNKNOWN_NAME, NOT_KNOWN = UnknownName(), PartlyKnown()
+
+
+class Lists(dict[str, frozenset[str]]):
+    """The lists of a release; one that the release does not have is empty."""
+
+    def __missing__(self, name: str) -> frozenset[str]:
+        return EMPTY
+
+
+class ListsOf:
+    """Keeps the lists last given, as launches of a release share them."""
+
+    def __init__(self) -> None:
+        self.given: Mapping[str, frozenset[str]] | None = None
+        self.lists = Lists()
+
+    def __call__(self, given: Mapping[str, frozenset[str]]) -> Lists:
+        """Return *given* as generated code reads it."""
+        if given is not self.given:
+            self.lists, self.given = Lists(given), given
+        return self.lists
 
 
 class Missing:
@@ -97,95 +141,87 @@ def look(view: ConfigView, path: tuple[str, ...]) -> Json | Missing:
 
 
 class Config:
-    """A checkpoint's configuration as expressions read it."""
+    """A checkpoint's configuration of which some is unknown; one that is known is a plain dict."""
 
-    __slots__ = ("data", "unknown", "view")
+    __slots__ = ("view",)
 
     def __init__(self, view: ConfigView) -> None:
-        self.view, self.data, self.unknown = view, view.data, view.unknown
+        self.view = view
 
     def get(self, key: str, default: Value = None) -> Value:
         """Return the value of a key at the top."""
-        data = self.data
-        if data is None or self.unknown:
-            return self.at((key,), default)
-        return data.get(key, default)
-
-    def at(self, path: tuple[str, ...], default: Value = None) -> Value:
-        """Return the value at a path of keys."""
-        value = self._look(path)
+        value = self.look((key,))
         return default if isinstance(value, Missing) else value
 
-    def has(self, path: tuple[str, ...]) -> bool:
-        """Return whether there is a value at a path of keys."""
-        return not isinstance(self._look(path), Missing)
-
-    def _look(self, path: tuple[str, ...]) -> Json | Missing:
-        if self.data is None:
-            raise NeedsInterpreter(path[0])
-        value = look(self.view, path)
+    def look(self, path: tuple[str, ...]) -> Json | Missing:
+        """Return the value at a path of keys, or `ABSENT`."""
+        value = UNSURE if self.view.data is None else look(self.view, path)
         if value is UNSURE:
             raise NeedsInterpreter(path[0])
         return value
+
+
+def config_of(view: ConfigView) -> dict[str, Any] | Config:
+    """Return a configuration as generated code reads it."""
+    return Config(view) if view.data is None or view.unknown else view.data
+
+
+def config_at(config: dict[str, Any] | Config, path: tuple[str, ...], default: Value = None) -> Value:
+    """Return the value at a path of keys."""
+    if isinstance(config, Config):
+        value = config.look(path)
+        return default if isinstance(value, Missing) else value
+    found: Any = config
+    for key in path:
+        if not isinstance(found, dict) or key not in found:
+            return default
+        found = found[key]
+    return found  # type: ignore[no-any-return]
+
+
+def config_has(config: dict[str, Any] | Config, path: tuple[str, ...]) -> bool:
+    """Return whether there is a value at a path of keys."""
+    return config_at(config, path, _NO_VALUE) is not _NO_VALUE
+
+
+_NO_VALUE: Any = object()
 
 
 class Context:
     """The state of one run; generated steps read what they use of it into locals."""
 
     __slots__ = (
-        "A",
-        "C",
-        "DC",
-        "DH",
-        "DL",
-        "DT",
-        "E",
-        "F",
-        "H",
-        "HF",
-        "K",
-        "L",
-        "LS",
-        "N",
-        "R",
-        "S",
-        "T",
-        "TX",
-        "U",
-        "V",
-        "W",
-        "fn",
-        "trace",
+        "A", "AR", "C", "DA", "DC", "DH", "DT", "E", "F", "H", "HF", "K", "LS", "N", "R", "S", "T", "TX", "U", "V",
+        "W", "fn", "trace",
     )  # fmt: skip
 
     S: dict[str, Any]
     V: dict[str, Any]
+    E: dict[str, Any]
+    F: dict[str, Any]
     W: dict[str, Any]
+    N: set[str]
     trace: list[Event]
     T: Callable[[Any], None]
 
     def __init__(
-        self, inputs: Inputs, variables: Mapping[str, Value], env: Mapping[str, Value], read: list[str],
-        functions: Mapping[str, Callable[..., Value]],
+        self, inputs: Inputs, variables: Mapping[str, Value], env: Mapping[str, Value], read: Read,
+        functions: Mapping[str, Callable[..., Value]], lists: Lists,
     ) -> None:  # fmt: skip
-        self.S = inputs.raw.copy()
-        self.R = inputs.raw
-        self.U = inputs.user
+        self.S, self.R, self.U = inputs.raw.copy(), inputs.raw, inputs.user
         self.V = dict(variables)
-        self.F: Known = Known(inputs.facts)
+        self.F = Known(inputs.facts)
         self.H = Known(inputs.hw)
         self.A = Assumed(inputs.assume, read)
-        self.E = {**env, **inputs.env}
-        self.N = set(inputs.env_set)
-        self.W = {}
+        self.E, self.N, self.W = Lazy(inputs.env, env), set(inputs.env_set), {}
         self.K = Known() if inputs.architecture is None and inputs.profile is None else Known(profile=inputs.profile)
-        self.C = Held(lambda name: holds_capability(name, inputs))
-        self.DC = Held(lambda name: draft_holds(name, inputs))
-        self.L = Held(lambda name: in_names(inputs.lists, name, known(inputs.architecture)))
-        self.DL = Held(lambda name: in_names(inputs.lists, name, known(inputs.draft_architecture)))
-        self.LS = inputs.lists
-        self.HF, self.TX = Config(inputs.hf), Config(inputs.text)
-        self.DH, self.DT = Config(inputs.draft_hf), Config(inputs.draft_text)
+        self.AR = UNKNOWN_NAME if inputs.architecture is None else inputs.architecture
+        self.DA = UNKNOWN_NAME if inputs.draft_architecture is None else inputs.draft_architecture
+        self.C = held(inputs.architecture, inputs.capabilities, inputs.unknown_capabilities)
+        self.DC = held(inputs.draft_architecture, inputs.draft_capabilities, {})
+        self.LS = lists
+        self.HF, self.TX = config_of(inputs.hf), config_of(inputs.text)
+        self.DH, self.DT = config_of(inputs.draft_hf), config_of(inputs.draft_text)
         self.fn = functions
         self.trace = []
         self.T = self.trace.append
@@ -200,30 +236,22 @@ class Context:
         return other
 
 
-def known(name: str | None) -> str:
-    """Return the name of an architecture, which must be known."""
-    if name is None:
-        raise NeedsInterpreter("architecture")
-    return name
+def held(
+    architecture: str | None, capabilities: frozenset[str], unsure: Mapping[str, frozenset[str]]
+) -> frozenset[str]:
+    """Return the capabilities of an architecture as generated code asks for them."""
+    if architecture is None:
+        return NOT_KNOWN
+    if not unsure:
+        return capabilities
+    partly = PartlyKnown(capabilities)
+    partly.unsure = unsure
+    return partly
 
 
-def holds_capability(name: str, inputs: Inputs) -> bool:
-    """Return whether the architecture has the capability."""
-    known(inputs.architecture)
-    if name in inputs.unknown_capabilities:
-        raise NeedsInterpreter(name)
-    return name in inputs.capabilities
-
-
-def draft_holds(name: str, inputs: Inputs) -> bool:
-    """Return whether the draft's architecture has the capability."""
-    known(inputs.draft_architecture)
-    return name in inputs.draft_capabilities
-
-
-def in_names(lists: Mapping[str, frozenset[str]], name: str, value: Value) -> bool:
+def in_names(names: frozenset[str], value: Value) -> bool:
     """Return whether a list of the release holds *value*."""
-    return isinstance(value, str) and value in lists.get(name, EMPTY)
+    return isinstance(value, str) and value in names
 
 
 def leaf(value: Any, *path: str) -> Value:
@@ -278,13 +306,16 @@ def with_leaf(value: Any, path: tuple[str, ...], new_value: Value) -> Value:
 
 def plain(value: Any) -> Value:
     """Return *value* as JSON has it: tuples are lists, sets are sorted lists."""
+    if type(value) in _SCALARS:
+        return value  # type: ignore[no-any-return]
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
     if isinstance(value, set | frozenset):
         return sorted((plain(item) for item in value), key=lambda item: (type(item).__name__, str(item)))
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    return value  # type: ignore[no-any-return]
+    return {key: plain(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 def commit(context: Context, settings: dict[str, Value], variables: dict[str, Value], events: Iterable[Event]) -> None:
@@ -327,7 +358,8 @@ def pend(entry: dict[str, Any], pending: dict[str, Any], name: str, value: Value
 
 
 __all__ = [
-    "EMPTY", "ENV", "FACT", "FINDING", "RAISES", "SET", "STOP_PIPELINE", "STOP_STAGE", "VAR", "Context", "Event",
-    "Kind", "NeedsInterpreter", "Refusal", "commit", "in_names", "leaf", "leaf1", "leaf2", "new", "pend", "plain",
+    "ENV", "FACT", "FINDING", "RAISES", "SET", "STOP_PIPELINE", "STOP_STAGE", "VAR", "Context", "Event",
+    "Kind", "NeedsInterpreter", "Refusal", "commit", "config_at", "config_has", "in_names", "leaf",
+    "leaf1", "leaf2", "new", "pend", "plain",
     "shown_leaf", "with_leaf", "within",
 ]  # fmt: skip
