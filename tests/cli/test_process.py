@@ -32,8 +32,8 @@ def imported(*words):
 
 
 def test_the_version_is_told_without_loading_anything():
-    words = subprocess.check_output([*CAPCTL, "--version"], text=True).split()
-    assert words == ["capctl", __version__]
+    said = subprocess.check_output([*CAPCTL, "--version"], text=True)
+    assert said.split() == ["capctl", __version__]
     bare = {"argparse", "pydantic", "yaml", "json", "importlib.metadata", "archcap.cli.run", "archcap.model"}
     assert imported("--version").isdisjoint(bare)
 
@@ -100,13 +100,14 @@ class Broken:
     name = "broken"
 
     def load(self):
-        raise ImportError("no module named fastapi")
+        raise ModuleNotFoundError("No module named 'fastapi'", name="fastapi")
 
 
 def test_other_distributions_add_commands(capctl, monkeypatch):
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Point(), Broken()])
     assert capctl("extra", "--twice").out == "did it twice\n"
     assert "do something else" in capctl("--help").out
-    assert "(does not load: no module named fastapi)" in capctl("--help").out
+    assert "(broken needs fastapi, which is not installed)" in capctl("--help").out
+    assert "pip install 'archcap[service]'" in capctl("broken").is_one_clear_line()
     with pytest.raises(RequestError, match="did you mean extra"):
         find("extr")

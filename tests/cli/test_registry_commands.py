@@ -108,6 +108,19 @@ def test_a_slice_is_what_engines_fetch(capctl, tmp_path):
     assert capctl("build", "--slice", "toy@0.10", "--out", "-").out.encode() == path.read_bytes()
 
 
+def test_what_others_make_of_a_snapshot_is_an_option_of_build(capctl, monkeypatch, tmp_path):
+    class Point:
+        name = "atlas"
+
+        def load(self):
+            return lambda folder, session: (folder / "atlas.txt").write_text(session.snapshot.digest)
+
+    points = {"archcap.exports": [Point()]}
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points.get(group, []))
+    assert capctl("build", "--atlas", tmp_path).code == 0
+    assert (tmp_path / "atlas.txt").read_text().startswith("sha256:")
+
+
 def test_the_doctor_says_what_is_sound_and_what_to_do(capctl, tmp_path):
     findings = {one["what"]: one for one in capctl("doctor", "--format", "json").json}
     assert {"archcap", "python", "snapshot", "digest", "cache"} <= set(findings)

@@ -68,6 +68,7 @@ def test_a_value_is_explained_as_a_chain(capctl, river, golden, setting):
 )
 def test_each_command_is_laid_out_for_people(capctl, golden, monkeypatch, name, words):
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [])
     ran = capctl(*words)
     assert ran.err == ""
     golden(f"{name}.txt", ran.out)

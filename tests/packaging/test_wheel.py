@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FILES = ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "CHANGELOG.md", "capabilities.yaml")
-SOURCES = (*FILES, "registry", "service")
+SOURCES = (*FILES, "registry", "service", "migrations")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "_built", ".*")
 
 

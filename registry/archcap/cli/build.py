@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from archcap.cli import OK
 from archcap.cli.command import Parser, Session
 from archcap.cli.launch import engine_release, view_of
+from archcap.cli.run import loaded
 from archcap.errors import RequestError
 from archcap.snapshot import release_slice
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 SUMMARY = "compile the registry into a snapshot"
+EXPORTS = "archcap.exports"
+Export = Callable[[Path, Session], None]
 
 
 def configure(parser: Parser) -> None:
     """Declare the options."""
     parser.add_argument("--out", metavar="FILE", type=Path, help="where to write it; - is stdout")
     parser.add_argument("--slice", metavar="ENGINE@RELEASE", help="only what an engine of that release fetches")
+    for point in _exports():
+        parser.add_argument(f"--{point.name}", metavar="FOLDER", type=Path, dest=f"export_{point.name}",
+                            help=f"write the {point.name} there")  # fmt: skip
     parser.add_argument("--cache", action="store_true", help="compile the rules of every release for later commands")
     parser.add_argument("--quiet", action="store_true", help="say nothing when all is well")
 
@@ -33,9 +44,20 @@ def run(args: argparse.Namespace, session: Session) -> int:
                 _ = snapshot.release(engine, release).program
     if args.out is not None:
         _write(args.out, _slice(args.slice, session) if args.slice else snapshot.to_bytes(), session)
+    for point in _exports():
+        folder = getattr(args, f"export_{point.name}")
+        if folder is not None:
+            cast(Export, loaded(point))(folder, session)
     if not args.quiet:
         session.console.say(f"capctl: snapshot {snapshot.digest}" + (f" in {args.out}" if args.out else ""))
     return OK
+
+
+def _exports() -> Iterable[EntryPoint]:
+    """Return what other parts make out of a snapshot: functions of a folder and the session."""
+    from importlib.metadata import entry_points
+
+    return sorted(entry_points(group=EXPORTS), key=lambda point: point.name)
 
 
 def _slice(text: str, session: Session) -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from archcap.cli import COMMANDS, INTERNAL, INTERRUPTED, MISUSE, OK, PIPE_CLOSED
 from archcap.cli.command import Command, Parser, Session
@@ -16,7 +16,11 @@ from archcap.cli.console import Console, table
 from archcap.errors import ArchcapError, DataError, RequestError
 from archcap.suggest import nearest_name
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 GROUP = "archcap.commands"
+EXTRAS = "install it with its extras, as in: pip install 'archcap[service]'"
 REPORT = "please report it with the command you ran; ARCHCAP_DEBUG=1 shows where it happened"
 _SHOWN_PROBLEMS = 20
 
@@ -93,10 +97,23 @@ def find(name: str) -> Command:
 
     installed = {point.name: point for point in entry_points(group=GROUP)}
     if name in installed:
-        return cast(Command, installed[name].load())
+        return cast(Command, loaded(installed[name]))
     near = nearest_name(name, [*COMMANDS, *installed])
     hint = f"did you mean {near}?" if near else "see capctl --help"
     raise RequestError("unknown-command", f"there is no command {name!r}", hint)
+
+
+def loaded(point: EntryPoint) -> object:
+    """Return what an entry point names.
+
+    Raises:
+        RequestError: `missing-library`, when something it needs is not installed.
+    """
+    try:
+        return point.load()
+    except ImportError as error:
+        needs = error.name or str(error)
+        raise RequestError("missing-library", f"{point.name} needs {needs}, which is not installed", EXTRAS) from error
 
 
 def overview() -> str:
@@ -125,8 +142,10 @@ def _summary(name: str) -> str:
     """Return an installed command's summary; one that does not load says so instead of taking the help down."""
     try:
         return find(name).SUMMARY
+    except RequestError as error:
+        return f"({error.message})"
     except Exception as error:
-        return f"(does not load: {error})"
+        return f"(does not load: {type(error).__name__}: {error})"
 
 
 def _failed(error: Exception, console: Console) -> int:
