@@ -33,7 +33,8 @@ def imported(*words):
 
 def test_the_version_is_told_without_loading_anything():
     said = subprocess.check_output([*CAPCTL, "--version"], text=True)
-    assert said.split() == ["capctl", __version__]
+    expected = f"capctl {__version__}\n"
+    assert said == expected
     bare = {"argparse", "pydantic", "yaml", "json", "importlib.metadata", "archcap.cli.run", "archcap.model"}
     assert imported("--version").isdisjoint(bare)
 
@@ -72,7 +73,7 @@ def test_output_survives_a_terminal_that_knows_only_ascii(tmp_path):
 def test_every_command_says_in_one_line_what_it_is_for():
     for name, (_, summary) in COMMANDS.items():
         command = find(name)
-        assert command.SUMMARY == summary
+        assert summary == command.SUMMARY
         assert name in overview()
 
 
