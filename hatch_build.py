@@ -14,10 +14,11 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 BUILT = "archcap/_built"
+MIGRATIONS = "archcap_service/_migrations"
 
 
 class RegistryBuildHook(BuildHookInterface[Any]):
-    """Adds `archcap/_built` (snapshot and compiled rules) to the wheel."""
+    """Adds `archcap/_built` (snapshot and compiled rules) and the service's migrations to the wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile the registry into a folder of its own and have its files packed.
@@ -32,9 +33,10 @@ class RegistryBuildHook(BuildHookInterface[Any]):
         folder = Path(self._scratch.name)
         self._compile(Path(self.root), folder)
         included = build_data["force_include"]
-        for path in sorted(folder.rglob("*")):
-            if path.is_file():
-                included[str(path)] = f"{BUILT}/{path.relative_to(folder).as_posix()}"
+        for source, target in ((folder, BUILT), (Path(self.root) / "migrations", MIGRATIONS)):
+            for path in sorted(source.rglob("*")):
+                if path.is_file() and path.suffix != ".pyc":
+                    included[str(path)] = f"{target}/{path.relative_to(source).as_posix()}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove the folder the registry was compiled into."""

@@ -24,6 +24,11 @@ CHANNEL = "archcap_revision"
 BUSY_MS = 5000
 CONNECT_S = 3
 STATEMENT_MS = 10_000
+PATIENCE = {
+    "connect_timeout": CONNECT_S, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 2,
+    "tcp_user_timeout": 5000,
+}  # fmt: skip
+"""How soon a connection to PostgreSQL counts as lost."""
 
 
 def now_utc() -> datetime:
@@ -92,7 +97,7 @@ class Database:
             "idle_in_transaction_session_timeout": 3 * STATEMENT_MS,
         }
         options = " ".join(f"-c {name}={value}" for name, value in limits.items())
-        arguments = {"connect_timeout": CONNECT_S, "options": options, "application_name": "archcap"}
+        arguments = {**PATIENCE, "options": options, "application_name": "archcap"}
         return create_engine(
             self.url, connect_args=arguments, pool_pre_ping=True, pool_size=5, max_overflow=5, pool_timeout=CONNECT_S
         )

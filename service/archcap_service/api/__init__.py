@@ -1,0 +1,1 @@
+"""The endpoints: thin, typed, and the same few helpers for all. `app` puts them together."""

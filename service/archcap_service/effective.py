@@ -1,0 +1,139 @@
+"""The registry as it stands: a base, the overrides of one revision laid over it, and what has been answered from it.
+
+A `State` never changes but for its memory of answers, so whoever holds one sees one revision. Knows no web.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Generic, TypeVar
+
+from archcap.snapshot import Snapshot
+from archcap_service.overrides import Override, OverrideProblem, apply_overrides
+from archcap_service.store.revisions import Revision, Stored
+
+V = TypeVar("V")
+
+
+class Memory(Generic[V]):
+    """A bounded memory of answers; the oldest used go first.
+
+    Args:
+        limit_bytes: how much it may hold.
+        size: how much one answer takes.
+    """
+
+    def __init__(self, limit_bytes: int, size: Callable[[V], int]) -> None:
+        self._limit = limit_bytes
+        self._size = size
+        self._held: OrderedDict[bytes, V] = OrderedDict()
+        self.bytes = 0
+
+    def get(self, key: bytes) -> V | None:
+        """Return what is remembered under *key*."""
+        found = self._held.get(key)
+        if found is not None:
+            self._held.move_to_end(key)
+        return found
+
+    def put(self, key: bytes, value: V) -> None:
+        """Remember *value*, forgetting what was used least lately where there is no room."""
+        size = self._size(value)
+        if size > self._limit or key in self._held:
+            return
+        self._held[key] = value
+        self.bytes += size
+        while self.bytes > self._limit:
+            _, dropped = self._held.popitem(last=False)
+            self.bytes -= self._size(dropped)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """An answer to a GET.
+
+    Attributes:
+        body: its bytes.
+        etag: strong, in quotes.
+        engine: what it is about, for counting.
+        release: the release that answered.
+        exact: whether that is the one asked for.
+        architecture: the architecture it is about.
+    """
+
+    body: bytes
+    etag: bytes
+    engine: str | None = None
+    release: str | None = None
+    exact: bool = True
+    architecture: str | None = None
+
+
+def document(
+    body: bytes,
+    engine: str | None = None,
+    release: str | None = None,
+    exact: bool = True,
+    architecture: str | None = None,
+) -> Document:
+    """Return *body* as a document; the ETag is a digest of the bytes."""
+    tag = blake2b(body, digest_size=12).hexdigest()
+    return Document(body, f'"{tag}"'.encode(), engine, release, exact, architecture)
+
+
+@dataclass(frozen=True)
+class State:
+    """One revision, ready to answer.
+
+    Attributes:
+        snapshot: the registry with the overrides laid over it.
+        base: the registry without them.
+        revision: which revision.
+        overrides: those that hold.
+        unfit: those of them that no longer fit the registry and are left out.
+        recent: the newest revisions, the newest first.
+        documents: answers to GETs by canonical path.
+        answers: answers to repeated questions.
+    """
+
+    snapshot: Snapshot
+    base: Snapshot
+    revision: Revision
+    overrides: tuple[Override, ...] = ()
+    unfit: tuple[tuple[Override, tuple[OverrideProblem, ...]], ...] = ()
+    recent: tuple[Revision, ...] = ()
+    documents: dict[str, Document] = field(default_factory=dict)
+    variants: Memory[Document] = field(default_factory=lambda: Memory(16 << 20, lambda one: len(one.body) + 200))
+    answers: Memory[bytes] = field(default_factory=lambda: Memory(64 << 20, lambda one: len(one) + 100))
+
+    @property
+    def next_expiry(self) -> float | None:
+        """When the next override ends, as a timestamp."""
+        ends = [one.statement.expires for one in self.overrides if one.statement.expires is not None]
+        return min(ends).timestamp() if ends else None
+
+
+def state_of(
+    stored: Stored, base: Snapshot, recent: tuple[Revision, ...], previous: State | None, answer_bytes: int
+) -> State:
+    """Return the state of *stored*.
+
+    Args:
+        stored: a revision with its overrides.
+        base: the registry it lies on.
+        recent: the newest revisions.
+        previous: the state before, which is built upon where the new one only adds.
+        answer_bytes: memory for repeated resolutions.
+    """
+    old = previous.overrides if previous is not None and previous.base.digest == base.digest else None
+    if previous is not None and old is not None and stored.overrides[: len(old)] == old:
+        applied = apply_overrides(previous.snapshot, stored.overrides[len(old) :])
+        unfit = previous.unfit + applied.unfit
+    else:
+        applied = apply_overrides(base, stored.overrides)
+        unfit = applied.unfit
+    answers: Memory[bytes] = Memory(answer_bytes, lambda one: len(one) + 100)
+    return State(applied.snapshot, base, stored.revision, stored.overrides, unfit, recent, answers=answers)
