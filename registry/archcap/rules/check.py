@@ -17,7 +17,7 @@ from archcap.model.rules import Statement
 from archcap.model.vocabulary import Vocabulary
 from archcap.rules import expr as x
 from archcap.rules import types as t
-from archcap.rules.forms import every_statement, form_places, recursive, unreached_steps
+from archcap.rules.forms import calls_of, every_statement, form_places, recursive, unreached_steps
 from archcap.rules.infer import MODEL_TYPE, Inference, TypeEnv
 from archcap.rules.ir import DefineIR, StepIR, Stmt, Write, expressions, statements
 from archcap.rules.lower import Counter, Place, StepLowering, holds
@@ -26,6 +26,9 @@ from archcap.rules.parse import Flaw
 from archcap.rules.problems import problem_of
 from archcap.rules.release import lower_define, pipeline_of, variant
 from archcap.rules.types import ANY, Type
+
+_Names = tuple[frozenset[str], frozenset[str]]
+"""Settings and definitions by name."""
 
 
 def check_engine(
@@ -92,6 +95,8 @@ class _Checker:
         self._live: dict[str, list[str]] = self._live_releases()
         self._uses: dict[str, set[str]] = {release: set() for release in self.releases}
         """Release -> definitions that its steps use."""
+        self._spans: dict[tuple[str, str], int] = {}
+        self._named: dict[tuple[str, int], _Names] = {}
 
     def problems(self) -> Iterator[Problem]:
         """Yield everything wrong, with the releases it is wrong in where others are right."""
@@ -107,15 +112,15 @@ class _Checker:
     def _live_releases(self) -> dict[str, list[str]]:
         """Return the releases each step runs in; a step that no pipeline reaches counts where its range holds."""
         live: dict[str, list[str]] = {name: [] for name in self.reg.steps}
+        calls = {name: calls_of(self.reg, name) for name in self.reg.steps}
         for release in self.releases:
             reached = set(pipeline_of(self.reg, release))
             waiting = list(reached)
             while waiting:
-                for record, _ in every_statement(self.reg.steps[waiting.pop()].do, "do"):
-                    name = record.call
-                    if name in live and name not in reached and holds(self.reg.steps[name].releases, release):
-                        reached.add(name)
-                        waiting.append(name)
+                more = [name for name in calls[waiting.pop()] if name not in reached]
+                more = [name for name in more if holds(self.reg.steps[name].releases, release)]
+                reached.update(more)
+                waiting += more
             for name in reached:
                 live[name].append(release)
         for name in live:
@@ -134,36 +139,44 @@ class _Checker:
 
     def _check_types(self, step: StepIR, releases: Sequence[str]) -> None:
         nodes = [node for stmt in statements(step.body) for node in expressions(stmt)]
+        names = _names_in(nodes)
         written = {w.path[0] for s in statements(step.body) for w in s.writes if w.kind in ("set", "default")}
-        for same in _grouped(releases, partial(self._signature, nodes, frozenset(written))):
+        names = (names[0] | written, names[1])
+        for same in _grouped(releases, partial(self._signature, names)):
             typing = _StepTypes(self.env(same[0]), step)
             typing.run()
             self.found.add(typing.places, same)
 
-    def _signature(self, nodes: Sequence[x.Expr], written: frozenset[str], release: str) -> tuple[int, ...]:
-        """Return what the types of *nodes* depend on in a release: spans of settings, variants of definitions."""
-        settings, defines = set(written), set[str]()
-        self._collect(nodes, settings, defines, release)
+    def _signature(self, names: _Names, release: str) -> tuple[int, ...]:
+        """Return what types depend on in a release: spans of settings, variants of definitions, used ones included."""
+        settings, defines = set(names[0]), set[str]()
+        waiting = list(names[1])
+        while waiting:
+            name = waiting.pop()
+            if name in defines:
+                continue
+            defines.add(name)
+            if variant(self.reg, name, release) is None:
+                self.found.add([Place(None, f"define.{name}", Flaw("is used where no variant holds"))], [release])
+                continue
+            more = self._define_names(name, release)
+            settings |= more[0]
+            waiting += more[1]
         self._uses[release] |= defines
-        spans = [id(self.reg.settings[name].at(release)) for name in sorted(settings)]
+        spans = [self._span(name, release) for name in sorted(settings)]
         return (*spans, *(id(variant(self.reg, name, release)) for name in sorted(defines)))
 
-    def _collect(self, nodes: Iterable[x.Expr], settings: set[str], defines: set[str], release: str) -> None:
-        for node in nodes:
-            for part in x.walk(node):
-                if isinstance(part, x.Setting | x.Raw | x.Own) and part.path[0] != "var":
-                    settings.add(part.path[0])
-                elif isinstance(part, x.UserSet):
-                    settings.add(part.name.split(".")[0])
-                elif isinstance(part, x.Defined) and part.name not in defines:
-                    defines.add(part.name)
-                    self._collect_define(part.name, settings, defines, release)
+    def _span(self, name: str, release: str) -> int:
+        key = (name, release)
+        if key not in self._spans:
+            self._spans[key] = id(self.reg.settings[name].at(release))
+        return self._spans[key]
 
-    def _collect_define(self, name: str, settings: set[str], defines: set[str], release: str) -> None:
-        if variant(self.reg, name, release) is None:
-            self.found.add([Place(None, f"define.{name}", Flaw("is used where no variant holds"))], [release])
-            return
-        self._collect(_row_nodes(self.define(name, release)), settings, defines, release)
+    def _define_names(self, name: str, release: str) -> _Names:
+        key = (name, id(variant(self.reg, name, release)))
+        if key not in self._named:
+            self._named[key] = _names_in(_row_nodes(self.define(name, release)))
+        return self._named[key]
 
     # -- definitions -----------------------------------------------------------------
 
@@ -199,8 +212,22 @@ class _Checker:
             for position, one in enumerate(variants):
                 path = f"define.{name}" if len(variants) == 1 else f"define.{name}[{position}]"
                 used_in = [r for r in self.releases if name in self._uses[r] and variant(self.reg, name, r) is one]
-                for same in _grouped(used_in, partial(self._signature, [x.Defined(name)], frozenset())):
+                for same in _grouped(used_in, partial(self._signature, (frozenset(), frozenset({name})))):
                     self.found.add(_define_places(self.env(same[0]), self.define(name, same[0]), path), same)
+
+
+def _names_in(nodes: Iterable[x.Expr]) -> _Names:
+    """Return the settings and definitions that *nodes* name themselves."""
+    settings, defines = set[str](), set[str]()
+    for node in nodes:
+        for part in x.walk(node):
+            if isinstance(part, x.Setting | x.Raw | x.Own):
+                settings.add(part.path[0])
+            elif isinstance(part, x.UserSet):
+                settings.add(part.name.split(".")[0])
+            elif isinstance(part, x.Defined):
+                defines.add(part.name)
+    return frozenset(settings - {"var"}), frozenset(defines)
 
 
 def _ranges(block: Sequence[Statement]) -> list[str]:

@@ -75,7 +75,10 @@ def lower_release(reg: EngineRegistry, universe: Universe, release: str) -> Lowe
 
 def variant(reg: EngineRegistry, name: str, release: str) -> Define | None:
     """Return the definition in force in *release*."""
-    return next((one for one in reg.defines.get(name, ()) if holds(one.releases, release)), None)
+    for one in reg.defines.get(name, ()):
+        if one.releases is None or holds(one.releases, release):
+            return one
+    return None
 
 
 def lower_defines(
