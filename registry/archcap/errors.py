@@ -1,7 +1,7 @@
 """The errors archcap raises: one type with a stable code and a hint, and the problems found in data.
 
-Knows no file format, no rule and no transport; `archcap.load`, `archcap.rules` and `archcap.lint` make the problems, the
-command line, the service and the pages lay them out.
+Knows no file format, no rule and no transport; `archcap.load`, `archcap.rules` and `archcap.lint` make the problems,
+the command line, the service and the pages lay them out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ class Problem:
     """One thing that is wrong with the data, with its place and the way out.
 
     Attributes:
-        file: path as a reader would open it, relative to the registry's root where it lies below it; "" when no file is meant.
+        file: path as a reader would open it, relative to the registry's root where it lies below it; "" when no file
+            is meant.
         line: line in *file*, from 1; None when the whole file is meant.
         path: keys that lead to the value, joined by dots, as in `settings.page_size.type`; "" for the whole file.
         message: what is wrong. Beside *expected* it says what was found instead.

@@ -97,8 +97,8 @@ class SettingSpan(Interval):
     const: Json = None
     """`words: "?"`: the value when the flag stands alone."""
     parser: Literal["json", "si_int", "nullable"] | None = None
-    """How the word becomes a value where its type does not say it: JSON text, an integer with a suffix (`25.6k`, `1Mi`),
-    or a string whose empty form or `None` is unset."""
+    """How the word becomes a value where its type does not say it: JSON text, an integer with a suffix (`25.6k`,
+    `1Mi`), or a string whose empty form or `None` is unset."""
     source: Text | None = None
 
 
