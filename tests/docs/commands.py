@@ -6,10 +6,11 @@ import shlex
 from argparse import Action
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.metadata import entry_points
 
 from archcap.cli import COMMANDS
 from archcap.cli.command import Parser
-from archcap.cli.run import find
+from archcap.cli.run import GROUP, find
 from tests.docs.pages import Fence, fences, pages
 
 
@@ -74,6 +75,6 @@ def actions(name: str) -> list[Action]:
     return [action for action in parser_of(name)._actions if action.dest not in ("help", "registry")]
 
 
-def own_commands() -> list[str]:
-    """Return the names of the commands the library itself has."""
-    return list(COMMANDS)
+def known_commands() -> list[str]:
+    """Return the names of the commands: the library's own, and those that other installed parts add."""
+    return [*COMMANDS, *sorted(point.name for point in entry_points(group=GROUP) if point.name not in COMMANDS)]

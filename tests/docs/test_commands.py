@@ -7,7 +7,7 @@ import re
 import pytest
 
 from archcap.cli import main
-from tests.docs.commands import Typed, actions, all_typed, mentioned, own_commands, parser_of, typed
+from tests.docs.commands import Typed, actions, all_typed, known_commands, mentioned, parser_of, typed
 from tests.docs.pages import ROOT, Fence, Page, fences
 
 TYPED = list(all_typed())
@@ -53,10 +53,10 @@ def sections() -> dict[str, str]:
 
 
 def test_the_reference_has_every_command() -> None:
-    assert set(own_commands()) <= set(sections())
+    assert set(known_commands()) <= set(sections())
 
 
-@pytest.mark.parametrize("name", own_commands())
+@pytest.mark.parametrize("name", known_commands())
 def test_the_reference_names_the_options_that_exist_and_no_others(name: str) -> None:
     exist = {option for action in actions(name) for option in action.option_strings if option.startswith("--")}
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", sections()[name].split("Example")[0]))
