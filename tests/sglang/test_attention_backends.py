@@ -126,3 +126,57 @@ def test_an_old_spelling_is_respelt_and_is_no_adjustment(release, spelt, meant):
     answer = launch(release, latent(), settings, gpu="b200")
     assert answer.verdict == "ok"
     assert value(answer, "decode_attention_backend") == (meant or spelt)
+
+
+# What start-up finds out
+
+
+@pytest.mark.parametrize(("heads", "refused"), [(16, False), (8, True)])
+def test_pages_of_128_on_trtllm_mha_need_several_query_heads_per_kv_head(heads, refused):
+    config = dense(num_attention_heads=heads, num_key_value_heads=8)
+    answer = launch("0.5.23", config, {"attention_backend": "trtllm_mha", "page_size": 128}, gpu="b200")
+    assert [one.rule for one in errors(answer)] == (["backend.trtllm-mha-page"] if refused else [])
+
+
+@pytest.mark.parametrize(("interval", "refused"), [(256, False), (128, True)])
+def test_the_track_interval_covers_a_chunk_of_the_mamba_kernels(interval, refused):
+    config = dense("FalconH1ForCausalLM", "falcon_h1", mamba_chunk_size=256)
+    answer = launch("0.5.23", config, {"mamba_track_interval": interval})
+    assert [one.rule for one in errors(answer)] == (["mamba.track-interval-chunk"] if refused else [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "page_size", "refused"),
+    [({}, 256, False), ({}, 96, True), ({"chunk_size": 96}, 96, False), ({"mamba_chunk_size": 32}, 96, False)],
+)
+def test_the_chunk_is_what_the_configuration_class_makes_of_it(changes, page_size, refused):
+    config = dense("NemotronHForCausalLM", "nemotron_h", hybrid_override_pattern="M-M*" * 8, **changes)
+    answer = launch("0.5.23", config, {"page_size": page_size, "mamba_track_interval": page_size * 4})
+    assert ("mamba.chunk-page" in [one.rule for one in errors(answer)]) == refused
+
+
+@pytest.mark.parametrize(
+    ("gpu", "config", "settings", "rule"),
+    [
+        (
+            "ascend-910c",
+            dense("Lfm2ForCausalLM", "lfm2"),
+            {"disable_radix_cache": True},
+            "backend.short-convolution-npu",
+        ),
+        ("xeon-amx", dense(), {"kv_cache_dtype": "fp8_e4m3", "attention_backend": "torch_native"}, "cpu-fp8.backend"),
+        ("gpu-max-1550", SINKS, {"tp_size": 8, "dcp_size": 1, "attention_backend": "triton"}, None),
+    ],
+)
+def test_what_other_platforms_do_not_run(gpu, config, settings, rule):
+    assert [one.rule for one in errors(launch("0.5.23", config, settings, gpu=gpu))] == ([rule] if rule else [])
+
+
+@pytest.mark.parametrize(("page_size", "topk", "safe"), [(1, 4, True), (16, 1, True), (16, 4, False)])
+def test_a_tree_of_drafts_under_a_sliding_window_takes_pages_of_one(page_size, topk, safe):
+    settings = {
+        "attention_backend": "fa3", "page_size": page_size, "speculative_algorithm": "EAGLE", "speculative_num_steps": 3,
+        "speculative_eagle_topk": topk, "speculative_num_draft_tokens": 4, "speculative_draft_model_path": "draft",
+    }  # fmt: skip
+    answer = launch("0.5.23", SINKS, settings, draft=dense("LlamaForCausalLMEagle", "llama"))
+    assert ("backend.fa-window-tree-pages" not in [one.rule for one in answer.findings]) == safe
