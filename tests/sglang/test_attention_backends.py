@@ -175,8 +175,13 @@ def test_what_other_platforms_do_not_run(gpu, config, settings, rule):
 @pytest.mark.parametrize(("page_size", "topk", "safe"), [(1, 4, True), (16, 1, True), (16, 4, False)])
 def test_a_tree_of_drafts_under_a_sliding_window_takes_pages_of_one(page_size, topk, safe):
     settings = {
-        "attention_backend": "fa3", "page_size": page_size, "speculative_algorithm": "EAGLE", "speculative_num_steps": 3,
-        "speculative_eagle_topk": topk, "speculative_num_draft_tokens": 4, "speculative_draft_model_path": "draft",
-    }  # fmt: skip
+        "attention_backend": "fa3",
+        "page_size": page_size,
+        "speculative_algorithm": "EAGLE",
+        "speculative_num_steps": 3,
+        "speculative_eagle_topk": topk,
+        "speculative_num_draft_tokens": 4,
+        "speculative_draft_model_path": "draft",
+    }
     answer = launch("0.5.23", SINKS, settings, draft=dense("LlamaForCausalLMEagle", "llama"))
     assert ("backend.fa-window-tree-pages" not in [one.rule for one in answer.findings]) == safe
