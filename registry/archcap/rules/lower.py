@@ -145,14 +145,16 @@ class StepLowering:
             yield replace(context, each={**context.each, **dict(zip(names, row, strict=True))}, suffix=suffix)
 
     def _statement(
-        self, record: Statement, path: str, context: _Context, flow: Flow, around: tuple[Statement, ...]
-    ) -> Stmt:
+        self, record: Statement, path: str, context: _Context, flow: Flow, around: tuple[Statement, ...],
+        taken: bool = False,
+    ) -> Stmt:  # fmt: skip
+        """Return one statement; *flow* is left as after it, or, where it is *taken*, as after its effects."""
         index = self.counter.take()
         self.records[index] = (record, around)
         self.bindings[index] = context.each
         build = _Building(self, record, path, context, flow)
         when = build.condition(record.when, "when")
-        guarded = flow if when is None else flow.fork()
+        guarded = flow if when is None or taken else flow.fork()
         build.flow = guarded
         lets = build.lets()
         parts = {
@@ -209,12 +211,11 @@ class StepLowering:
         ends: list[Flow] = []
         has_else = False
         for position, branch in enumerate(record.first):
-            end = flow.fork()
-            start = len(branches)
-            for stmt in self._unrolled(branch, f"{path}.first[{position}]", context, end, around):
-                branches.append(stmt)
-            ends += [end] * (len(branches) - start)
-            has_else = has_else or (branch.otherwise is not None and len(branches) > start)
+            at = f"{path}.first[{position}]"
+            for inner in self._bindings(branch, at, context) if holds(branch.releases, self.release) else ():
+                ends.append(flow.fork())
+                branches.append(self._statement(branch, at, inner, ends[-1], around, taken=True))
+                has_else = has_else or branch.otherwise is not None
         falling = [end for end in ends if end.falls]
         if has_else:
             flow.falls = bool(falling)
