@@ -131,6 +131,11 @@ def test_an_old_spelling_is_respelt_and_is_no_adjustment(release, spelt, meant):
 # What start-up finds out
 
 
+@pytest.mark.parametrize(("backend", "verdict"), [("triton", "ok"), ("fa3", "unsafe"), ("flashinfer", "unsafe")])
+def test_rocm_has_no_kernels_of_cuda_though_nothing_checks(backend, verdict):
+    assert launch("0.5.23", dense(), {"attention_backend": backend}, gpu="mi300x").verdict == verdict
+
+
 @pytest.mark.parametrize(("heads", "refused"), [(16, False), (8, True)])
 def test_pages_of_128_on_trtllm_mha_need_several_query_heads_per_kv_head(heads, refused):
     config = dense(num_attention_heads=heads, num_key_value_heads=8)
