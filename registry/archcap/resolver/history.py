@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from archcap.model.base import Json
 from archcap.rules.run import Event, Inputs, Kind, Run, Unknown
 
 _WRITES = {"setting": Kind.SET, "var": Kind.VAR, "fact": Kind.FACT, "env": Kind.ENV}
+_KINDS = {kind: name for name, kind in _WRITES.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Everything as it was before one event."""
+    """What had been written before one event; everything else is as the inputs say.
+
+    Settings are hundreds and writes are few, so only the writes are kept.
+    """
 
     settings: dict[str, Json | Unknown]
     vars: dict[str, Json | Unknown]
     facts: dict[str, Json | Unknown]
     env: dict[str, Json | Unknown]
+    inputs: Inputs
+
+    def place(self, kind: str) -> dict[str, Json | Unknown]:
+        """Return the writes of one kind of name."""
+        return {"setting": self.settings, "var": self.vars, "fact": self.facts, "env": self.env}[kind]
+
+    def given(self, kind: str) -> Mapping[str, Json]:
+        """Return what the inputs say of one kind of name; variables begin with their declared defaults."""
+        if kind == "setting":
+            return self.inputs.raw
+        return self.inputs.facts if kind == "fact" else self.inputs.env if kind == "env" else {}
 
 
 def last_write(trace: Sequence[Event], before: int, kind: str, name: str) -> int | None:
@@ -37,21 +52,21 @@ def _touches(written: str, read: str) -> bool:
 
 def state_before(run: Run, inputs: Inputs, before: int) -> State:
     """Return the values in force before event *before* of the trace."""
-    state = State(dict(inputs.raw), {}, dict(inputs.facts), dict(inputs.env))
-    places = {Kind.SET: state.settings, Kind.VAR: state.vars, Kind.FACT: state.facts, Kind.ENV: state.env}
+    state = State({}, {}, {}, {}, inputs)
     for event in run.trace[:before]:
-        place = places.get(event.kind)
-        if place is not None:
-            _write(place, event.name, event.value)
+        kind = _KINDS.get(event.kind)
+        if kind is not None:
+            _write(state, kind, event.name, event.value)
     return state
 
 
-def _write(place: dict[str, Json | Unknown], name: str, value: Json) -> None:
+def _write(state: State, kind: str, name: str, value: Json) -> None:
+    place = state.place(kind)
     if "." not in name:
         place[name] = value
         return
     head, *path = name.split(".")
-    root = place.get(head)
+    root = place[head] if head in place else state.given(kind).get(head)
     place[head] = _with_leaf(root if isinstance(root, dict) else {}, path, value)
 
 
@@ -63,10 +78,9 @@ def _with_leaf(node: dict[str, Json], path: Sequence[str], value: Json) -> dict[
 
 def value_of(state: State, kind: str, name: str) -> Json | Unknown:
     """Return the value of a setting path, variable, fact or env in *state*."""
-    place = {"setting": state.settings, "var": state.vars, "fact": state.facts, "env": state.env}[kind]
-    if name in place:
-        return place[name]
-    value: Json | Unknown = place.get(name.split(".", 1)[0])
-    for part in name.split(".")[1:]:
+    place, given = state.place(kind), state.given(kind)
+    head, *path = (name,) if name in place or name in given else name.split(".")
+    value: Json | Unknown = place[head] if head in place else given.get(head)
+    for part in path:
         value = value.get(part) if isinstance(value, dict) else None
     return value
