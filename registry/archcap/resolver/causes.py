@@ -30,6 +30,7 @@ class Chain:
     found: list[Cause] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
     states: dict[int, State] = field(default_factory=dict)
+    ended: dict[int, int] | None = None
 
     def _state(self, before: int) -> State:
         """Return the values in force before an event; made once."""
@@ -170,10 +171,16 @@ class Chain:
                 seen.add(barrier[0].expr)
                 yield barrier
 
+    def _returns(self) -> dict[int, int]:
+        """Return where in the trace each statement ended its step."""
+        if self.ended is None:
+            self.ended = {event.statement: at for at, event in enumerate(self.run.trace) if event.kind == Kind.RETURN}
+        return self.ended
+
     def _barrier(self, info: StatementInfo, before: int) -> tuple[Guard, State, int] | None:
-        left = {event.statement: at for at, event in enumerate(self.run.trace[:before]) if event.kind == Kind.RETURN}
+        left = self._returns()
         for index in info.returns_before:
-            if index in left and self.program.statements[index].guards:
+            if left.get(index, before) < before and self.program.statements[index].guards:
                 at = left[index]
                 return self.program.statements[index].guards[-1], self._state(at), at
         state = self._state(before)

@@ -9,7 +9,7 @@ from archcap.model.base import Json
 from archcap.rules.run import Event, Inputs, Kind, Run, Unknown
 
 _WRITES = {"setting": Kind.SET, "var": Kind.VAR, "fact": Kind.FACT, "env": Kind.ENV}
-_KINDS = {kind: name for name, kind in _WRITES.items()}
+_LAST_WRITE = Kind.ENV
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +53,21 @@ def _touches(written: str, read: str) -> bool:
 def state_before(run: Run, inputs: Inputs, before: int) -> State:
     """Return the values in force before event *before* of the trace."""
     state = State({}, {}, {}, {}, inputs)
-    for event in run.trace[:before]:
-        kind = _KINDS.get(event.kind)
-        if kind is not None:
-            _write(state, kind, event.name, event.value)
+    places = {Kind.SET: state.settings, Kind.VAR: state.vars, Kind.FACT: state.facts, Kind.ENV: state.env}
+    for kind, _, name, value in run.trace[:before]:
+        if kind <= _LAST_WRITE:
+            if "." in name:
+                _write_leaf(state, name, value)
+            else:
+                places[kind][name] = value
     return state
 
 
-def _write(state: State, kind: str, name: str, value: Json) -> None:
-    place = state.place(kind)
-    if "." not in name:
-        place[name] = value
-        return
+def _write_leaf(state: State, name: str, value: Json) -> None:
+    """Write one leaf of a structured setting; nothing else has leaves."""
     head, *path = name.split(".")
-    root = place[head] if head in place else state.given(kind).get(head)
-    place[head] = _with_leaf(root if isinstance(root, dict) else {}, path, value)
+    root = state.settings[head] if head in state.settings else state.inputs.raw.get(head)
+    state.settings[head] = _with_leaf(root if isinstance(root, dict) else {}, path, value)
 
 
 def _with_leaf(node: dict[str, Json], path: Sequence[str], value: Json) -> dict[str, Json]:
