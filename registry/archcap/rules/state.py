@@ -53,6 +53,8 @@ class Store:
 
     def update(self, values: Mapping[str, Result]) -> None:
         """Replace many values."""
+        if not values:
+            return
         self.known, self._shared = {**self.known, **values}, False
         self.unknown = {name: value for name, value in self.unknown.items() if name not in values}
         for name, value in values.items():
