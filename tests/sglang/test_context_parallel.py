@@ -107,6 +107,21 @@ def test_flashmla_reads_no_fp8_cache_rank_by_rank():
     assert "dcp.flashmla-fp8" in rules_of(launch("0.5.23", latent(), settings))
 
 
+@pytest.mark.parametrize(
+    ("gpu", "settings", "rule"),
+    [
+        ("b200", {}, None),
+        ("b200", {"dsa_decode_backend": "flashmla_sparse"}, "dcp.sparse-kernel"),
+        ("h200", {}, "dcp.sparse-card"),
+    ],
+)
+def test_sparse_attention_knows_the_shares_in_one_kernel(gpu, settings, rule):
+    config = {**latent(), "architectures": ["DeepseekV32ForCausalLM"], "index_topk": 2048}
+    answer = launch("0.5.23", config, {"tp_size": 8, "dcp_size": 8, **settings}, gpu=gpu)
+    assert errors(answer) == []
+    assert [one.rule for one in answer.findings if one.severity == "unsafe"] == ([rule] if rule else [])
+
+
 @pytest.mark.parametrize(("tp_size", "safe"), [(16, True), (8, False)])
 def test_kv_heads_have_to_be_whole_within_a_group(tp_size, safe):
     answer = launch("0.5.23", dense(num_key_value_heads=8), {**DCP, "tp_size": tp_size})
