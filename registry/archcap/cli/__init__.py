@@ -21,6 +21,7 @@ COMMANDS = {
     "diff": ("archcap.cli.diff", "compare two releases"),
     "history": ("archcap.cli.history", "say in which releases an architecture got and lost what"),
     "validate": ("archcap.cli.validate", "check the registry's data"),
+    "verify": ("archcap.cli.verify", "compare the rules with the engine's own resolution"),
     "build": ("archcap.cli.build", "compile the registry into a snapshot"),
     "doctor": ("archcap.cli.doctor", "check this installation"),
 }

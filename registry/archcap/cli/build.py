@@ -12,7 +12,7 @@ from archcap.cli.command import Parser, Session
 from archcap.cli.launch import engine_release, view_of
 from archcap.cli.run import loaded
 from archcap.errors import RequestError
-from archcap.snapshot import release_slice
+from archcap.snapshot import Snapshot, release_slice
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -39,9 +39,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
         raise RequestError("usage", "--slice needs a place to write to", "add --out FILE")
     snapshot = session.snapshot
     if args.cache:
-        for engine in snapshot.engine_names:
-            for release in snapshot.releases(engine):
-                _ = snapshot.release(engine, release).program
+        for engine, release in unready(snapshot):
+            _ = snapshot.release(engine, release).program
     if args.out is not None:
         _write(args.out, _slice(args.slice, session) if args.slice else snapshot.to_bytes(), session)
     for point in _exports():
@@ -51,6 +50,20 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if not args.quiet:
         session.console.say(f"capctl: snapshot {snapshot.digest}" + (f" in {args.out}" if args.out else ""))
     return OK
+
+
+def unready(snapshot: Snapshot) -> list[tuple[str, str]]:
+    """Return the releases whose compiled rules are missing or were made from other rules, without loading any."""
+    from archcap.snapshot import programs
+
+    missing = []
+    for engine in snapshot.engine_names:
+        digest = programs.rules_digest(snapshot, engine)
+        for release in snapshot.releases(engine):
+            path = programs.BUILT / f"{programs.module_name(engine, release)}.py"
+            if not path.is_file() or digest not in path.read_text(encoding="utf-8")[-300:]:
+                missing.append((engine, release))
+    return missing
 
 
 def _exports() -> Iterable[EntryPoint]:

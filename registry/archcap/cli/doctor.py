@@ -116,28 +116,16 @@ def _digest(session: Session) -> Finding:
 
 
 def _rules(session: Session) -> Finding:
-    from archcap.snapshot import programs, store
+    from archcap.cli.build import unready
+    from archcap.snapshot import store
 
-    snapshot = session.snapshot
     if session.registry or os.environ.get(store.ENVIRONMENT):
         return Finding("compiled rules", True, "compiled in memory when asked for")
-    stale = [
-        f"{engine} {release}"
-        for engine in snapshot.engine_names
-        for release in snapshot.releases(engine)
-        if not _ready(engine, release, programs.rules_digest(snapshot, engine))
-    ]
+    stale = [f"{engine} {release}" for engine, release in unready(session.snapshot)]
     if not stale:
         return Finding("compiled rules", True, "ready for every release")
     first = ", ".join(stale[:3]) + (", …" if len(stale) > 3 else "")
     return Finding("compiled rules", False, f"missing for {first}", "capctl build --cache makes them")
-
-
-def _ready(engine: str, release: str, digest: str) -> bool:
-    from archcap.snapshot.programs import BUILT, module_name
-
-    path = BUILT / f"{module_name(engine, release)}.py"
-    return path.is_file() and digest in path.read_text(encoding="utf-8")[-300:]
 
 
 def _cache(session: Session) -> Finding:
