@@ -12,6 +12,8 @@ from archcap.resolver.outcome import Bar, Outcome, adjusted_settings, statement_
 from archcap.rules.run import Kind
 from archcap.suggest import nearest_names
 
+_ENDS, _SET = (Kind.FINDING, Kind.REFUSED), Kind.SET
+
 
 def findings_of(outcome: Outcome) -> tuple[Finding, ...]:
     """Return what the launch would meet, in the order it would meet it."""
@@ -23,14 +25,15 @@ def findings_of(outcome: Outcome) -> tuple[Finding, ...]:
 def _traced(outcome: Outcome) -> Iterator[Finding]:
     silent = set(adjusted_settings(outcome.subject, outcome.run))
     for index, event in enumerate(outcome.run.trace):
-        if event.kind in (Kind.FINDING, Kind.REFUSED):
+        kind = event.kind
+        if kind in _ENDS:
             yield _finding(outcome, index)
-        elif (
-            event.kind == Kind.SET
-            and event.name in silent
-            and not statement_of(outcome.subject, event.statement).logged
-        ):
+        elif silent and kind == _SET and event.name in silent and not _is_logged(outcome, event.statement):
             yield _replaced(outcome, index)
+
+
+def _is_logged(outcome: Outcome, statement: int) -> bool:
+    return statement_of(outcome.subject, statement).logged
 
 
 def _finding(outcome: Outcome, index: int) -> Finding:

@@ -16,6 +16,7 @@ from archcap.resolver.subject import Subject
 from archcap.rules.run import Inputs, Kind, Run, StatementInfo, Unknown
 
 _ENDS = (Kind.FINDING, Kind.REFUSED)
+_BLOCKS = ("error", "unsafe")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +74,9 @@ def _each(value: Json) -> list[Json]:
 
 
 def _blockers(subject: Subject, run: Run) -> Iterator[int]:
+    statements = subject.view.program.statements
     for index, event in enumerate(run.trace):
-        if event.kind in _ENDS and statement_of(subject, event.statement).severity in ("error", "unsafe"):
+        if event.kind in _ENDS and statements[event.statement].severity in _BLOCKS:
             yield index
 
 
@@ -88,7 +90,7 @@ def _verdict(subject: Subject, run: Run, blockers: tuple[int, ...], bars: tuple[
         return "refused"
     if blockers:
         return "unsafe"
-    if any(statement_of(subject, index).severity in ("error", "unsafe") for index, _ in run.undetermined):
+    if any(statement_of(subject, index).severity in _BLOCKS for index, _ in run.undetermined):
         return "unknown"
     return "adjusted" if any(adjusted_settings(subject, run)) else "ok"
 

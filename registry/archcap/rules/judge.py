@@ -26,6 +26,7 @@ class Judge:
         self.interpreter, self.conditions, self.functions = interpreter, conditions, functions
         self._plain: dict[x.Expr, tuple[Reference | x.Expr, ...]] = {}
         self._rows: dict[x.Defined, tuple[tuple[x.Expr | None, x.Expr], ...]] = {}
+        self._first: tuple[Inputs, State] | None = None
         self._last: tuple[Values, Inputs, State] | None = None
 
     def state(self, inputs: Inputs, settings: Values, vars: Values, facts: Values, env: Values) -> State:
@@ -40,8 +41,16 @@ class Judge:
         self._last = (settings, inputs, state)
         return state
 
+    def _start(self, inputs: Inputs) -> State:
+        """Return the state before the first step, kept as long as the same inputs are asked about."""
+        first = self._first
+        if first is None or first[0] is not inputs:
+            ready = inputs if inputs.functions else replace(inputs, functions=self.functions)
+            first = self._first = (inputs, self.interpreter.start(ready))
+        return first[1]
+
     def _made(self, inputs: Inputs, settings: Values, vars: Values, facts: Values, env: Values) -> State:
-        state = self.interpreter.start(inputs if inputs.functions else replace(inputs, functions=self.functions))
+        state = self._start(inputs).fork()
         state.settings.update(settings)
         state.vars.update(vars)
         state.facts.update(facts)
