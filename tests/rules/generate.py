@@ -167,6 +167,7 @@ class Statements:
 
     def writes(self):
         ex, pick = self.ex, self.ex.pick
+
         def fill(*keys, depth=2):
             key = pick(*keys)
             return {key: ex.fitting(key, depth)}

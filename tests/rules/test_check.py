@@ -47,7 +47,7 @@ DEFINES = {
 def problems(rules, **more):
     data = {"define": DEFINES, **rules}
     if "steps" not in data:
-        data["steps"] = {"one": {"do": data.pop("do")}, "other": {"do": [{"info": "x", "when": "cuda and half(1) == 1"}]}}
+        data["steps"] = {"one": {"do": data.pop("do")}, "other": {"do": [{"when": "cuda and half(1)", "info": "x"}]}}
     reg = registry(data, settings=SETTINGS, **{**NAMES, **more})
     known = {"platform", "major", "count", "memory_mib"}
     found = check_engine(reg, vocabulary("fly", "swim"), {"layers_of"}, known, {"river/stone-7b"})
@@ -136,7 +136,8 @@ WRONG = [
     ("any(n for n in ranks)", "`for` takes", None),
     ("mode is 'tree'", "`is` compares with None, True or False only", None),
     # model names
-    ("fact.kind == 'RiverForCausalLM' or model_path == 'StoneForCausalLM'", "'StoneForCausalLM' is an architecture", None),
+    ("model_path == 'StoneForCausalLM'", "'StoneForCausalLM' is an architecture", None),
+    ("'RiverForCausalLM' in hf.get('architectures', [])", "'RiverForCausalLM' is an architecture", None),
     ("model_path == 'river/stone-7b'", "'river/stone-7b' is a checkpoint", None),
     ("hf.get('model_type') == 'river'", "'river' is a model type", None),
     ("fact.model_type in ('river',)", "'river' is a model type", None),
@@ -203,7 +204,8 @@ def test_unsound_expressions_are_problems_in_one_line(expression, says, suggesti
 WRITES_FINE = [
     {"set": {"page_size": None}}, {"set": {"page_size": 64}}, {"set": {"page_size": "=64 if fast else None"}},
     {"set": {"mode": "tree"}}, {"set": {"mode": "='tree' if fast else 'flat'"}}, {"set": {"backend": "new_one"}},
-    {"set": {"graph.prefill.backend": "x"}}, {"set": {"ratio": 1}}, {"set": {"tags": ["a"]}}, {"set": {"tags": "=['b']"}},
+    {"set": {"graph.prefill.backend": "x"}}, {"set": {"ratio": 1}}, {"set": {"tags": ["a"]}},
+    {"set": {"tags": "=['b']"}},
     {"default": {"mode": "flat"}}, {"var": {"tree_page": "=ranks * 2"}}, {"fact": {"kind": "gdn", "mla": True}},
     {"env": {"TOY_CACHE": 3, "if_unset": True}}, {"set": {"mode": "=mode"}}, {"set": {"page_size": "=hf.get('p')"}},
     {"set": {"fast": "=has('fly')"}}, {"fact": {"model_type": "=hf.get('model_type')"}},
@@ -323,7 +325,8 @@ def test_unsound_forms_are_problems(block, says):
 
 
 def test_all_problems_are_collected():
-    block = [{"when": "aaa", "set": {"bbb": "=ccc", "mode": "ddd"}}, {"first": [{"when": "eee", "do": [{"call": "fff"}]}]}]
+    branch = {"when": "eee", "do": [{"call": "fff"}]}
+    block = [{"when": "aaa", "set": {"bbb": "=ccc", "mode": "ddd"}}, {"first": [branch]}]
     found = "\n".join(map(str, problems({"do": block})))
     assert all(word in found for word in ("aaa", "bbb", "ccc", "ddd", "eee", "fff"))
 
@@ -361,8 +364,9 @@ DEFINES_WRONG = [
     ({"len": "1"}, "`len` is a word of the language"),
     ({"a": {"params": ["mode"], "expr": "mode"}}, "already has a meaning"),
     ({"a": {"params": ["x", "x"], "expr": "x"}}, "stands there twice"),
-    ({"a": [{"releases": "<1.2", "expr": "1"}, {"releases": ">=1.1", "expr": "2"}]}, "more than one variant holds in 1.1"),
-    ({"a": [{"releases": "<1.1", "expr": "1"}, {"releases": ">=1.1", "params": ["x"], "expr": "2"}]}, "differ in parameters"),
+    ({"a": [{"releases": "<1.2", "expr": "1"}, {"releases": ">=1.1", "expr": "2"}]}, "more than one variant holds"),
+    ({"a": [{"releases": "<1.1", "expr": "1"}, {"releases": ">=1.1", "params": ["x"], "expr": "2"}]},
+     "differ in parameters"),
     ({"a": "fact.mlaa"}, "unknown fact `mlaa`"),
     ({"a": "mode == 'tre'"}, "'tre' is no choice"),
     ({"a": "own('mode')"}, "only in a step with"),
