@@ -113,7 +113,8 @@ WRITES = [
     ([{"each": {"k": ["x"]}, "do": [{"set": {"graph.a.{k}": 0}}]}], {"graph": {"a": {"x": 0, "y": 2}, "z": 3}}),
     # names
     ([{"set": {"page": "=hf.get('n') + text.get('n') + hf.get('m', 5)"}}], {"page": 21}),
-    ([{"set": {"tags": "=[hf.get('sub.k', 'x'), hf.get('sub.j', 'x'), hf.get('n.j', 'x')]"}}], {"tags": [None, "x", "x"]}),
+    ([{"set": {"tags": "=[hf.get('sub.k', 'x'), hf.get('sub.j', 'x'), hf.get('n.j', 'x')]"}}],
+     {"tags": [None, "x", "x"]}),
     ([{"set": {"tags": "=[hf.has('sub.k'), hf.has('sub.j'), hf.has('n')]"}}], {"tags": [True, False, True]}),
     ([{"set": {"tags": "=[has('fly'), has('swim'), draft.has('fly'), draft.has('swim')]"}}],
      {"tags": [True, False, False, True]}),

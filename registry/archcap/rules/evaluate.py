@@ -162,9 +162,7 @@ def _own(ev: Evaluator, n: x.Own) -> Eval:
     path = n.path
     if path[0] == "var":
         return lambda state: (state.vars if state.own_vars is None else state.own_vars).read(path[1])
-    return lambda state: read_path(
-        state.settings if state.own_settings is None else state.own_settings, path, state
-    )
+    return lambda state: read_path(state.settings if state.own_settings is None else state.own_settings, path, state)
 
 
 def _raw(ev: Evaluator, n: x.Raw) -> Eval:

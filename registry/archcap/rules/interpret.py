@@ -410,9 +410,7 @@ class _Running:
                 return self._effects(do, state)
         return {"next": state}
 
-    def _split_branch(
-        self, branches: tuple[_Do, ...], position: int, state: State, needs: frozenset[str]
-    ) -> Ways:
+    def _split_branch(self, branches: tuple[_Do, ...], position: int, state: State, needs: frozenset[str]) -> Ways:
         base = state.needs
         taken = state.fork()
         taken.needs = state.needs = base | needs

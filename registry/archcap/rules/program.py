@@ -60,9 +60,7 @@ def compile_release(
     return _program(release, _digest(generated), tuple(fixed.infos), _texts(fixed), fixed.writers, fast, late)
 
 
-def source_of_release(
-    reg: EngineRegistry, vocabulary: Vocabulary, release: str, functions: Iterable[str]
-) -> str:
+def source_of_release(reg: EngineRegistry, vocabulary: Vocabulary, release: str, functions: Iterable[str]) -> str:
     """Return the text of a module that `load_program` turns into the program of *release*; same rules, same text.
 
     Args:
@@ -105,9 +103,7 @@ def load_program(module: ModuleType, functions: Mapping[str, Function]) -> Progr
     return _program(module.RELEASE, module.DIGEST, infos, texts, dict(writers), fast, late)
 
 
-def _understood(
-    reg: EngineRegistry, vocabulary: Vocabulary, release: str, functions: Iterable[str]
-) -> Lowered:
+def _understood(reg: EngineRegistry, vocabulary: Vocabulary, release: str, functions: Iterable[str]) -> Lowered:
     if release not in reg.engine.releases:
         raise ArchcapError("unknown-release", f"{reg.engine.engine} has no release {release!r} in the registry")
     lowered = lower_release(reg, universe_of(reg, vocabulary, functions), release)

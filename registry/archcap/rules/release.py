@@ -118,9 +118,7 @@ def _defined(node: x.Expr) -> Iterator[str]:
     return (part.name for part in x.walk(node) if isinstance(part, x.Defined))
 
 
-def lower_define(
-    reg: EngineRegistry, universe: Universe, name: str, release: str, places: list[Place]
-) -> DefineIR:
+def lower_define(reg: EngineRegistry, universe: Universe, name: str, release: str, places: list[Place]) -> DefineIR:
     """Return one definition as it is in *release*; *places* collects what is wrong."""
     define = variant(reg, name, release)
     if define is None:

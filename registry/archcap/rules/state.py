@@ -113,9 +113,10 @@ class Unsure(Event):
 
 
 def unsure(event: Event, needs: frozenset[str]) -> Unsure:
-    """Return *event* as one that needs *needs* to be sure of; what it wrote is unknown."""
-    if isinstance(event, Unsure) and needs <= event.needs:
-        return event
+    """Return *event* as one that needs *needs* to be sure of; what it wrote is unknown.
+
+    Always a new object: two traces share an entry only where their ways had not split.
+    """
     value: Result = unknown(needs, needs_of(event.value))
     entry = Unsure(event.kind, event.statement, event.name, value)
     entry.needs = needs | needs_of_event(event)
