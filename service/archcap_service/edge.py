@@ -27,7 +27,8 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _RESOLVE = re.compile(rb"/v1/engines/([^/]{1,100})/releases/([^/]{1,100})/resolve")
-_JSON = (b"content-type", b"application/json")
+_JSON, _NO_STORE = (b"content-type", b"application/json"), (b"cache-control", b"no-store")
+_HIT, _MISS = ("hit",), ("miss",)
 _EMPTY: Message = {"type": "http.response.body", "body": b""}
 SECURITY: Headers = [
     (b"x-content-type-options", b"nosniff"),
@@ -103,11 +104,9 @@ class Edge:
                 if hot is not None and not scope["query_string"]:
                     await self._send_hot(hot, scope["headers"], send)
                     return
-            elif method == "POST":
-                match = _RESOLVE.fullmatch(scope["raw_path"])
-                if match is not None and not scope["query_string"]:
-                    await self._resolve(match, scope, receive, send)
-                    return
+            elif method == "POST" and scope["raw_path"].endswith(b"/resolve") and not scope["query_string"]:
+                await self._resolve(scope, receive, send)
+                return
         await self._outer(scope, receive, send)
 
     async def _send_hot(self, hot: Hot, headers: Headers, send: Send) -> None:
@@ -160,7 +159,7 @@ class Edge:
             architecture=(str(found.engine), found.architecture) if found.architecture and exact else None,
         )
 
-    async def _resolve(self, match: re.Match[bytes], scope: Scope, receive: Receive, send: Send) -> None:
+    async def _resolve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a resolution; errors and what takes long go the long way, with the body in hand."""
         start = time.perf_counter()
         state = self._replica.state
@@ -169,26 +168,31 @@ class Edge:
         except (ServiceError, Disconnected) as error:
             await self._outer(scope, _failing(error), send)
             return
-        answer = self._quick(state, match, body) if state is not None else None
+        answer = self._quick(state, scope["raw_path"], body) if state is not None else None
         if answer is None:
             await self._outer(scope, _again(body, receive), send)
             return
-        head: Headers = [_JSON, (b"cache-control", b"no-store"), (b"content-length", str(len(answer)).encode())]
-        await send({"type": "http.response.start", "status": 200, "headers": [*head, SECURITY[0]]})
+        head: Headers = [_JSON, _NO_STORE, SECURITY[0], (b"content-length", b"%d" % len(answer))]
+        await send({"type": "http.response.start", "status": 200, "headers": head})
         await send({"type": "http.response.body", "body": answer})
         self._resolve_time.observe(time.perf_counter() - start)
 
-    def _quick(self, state: State, match: re.Match[bytes], body: bytes) -> bytes | None:
+    def _quick(self, state: State, path: bytes, body: bytes) -> bytes | None:
         """Return a remembered answer or one that takes no time; None for anything else."""
+        key = self._resolving.key(path, body)
+        found = state.answers.get(key)
+        if found is not None:
+            self._metrics.answers[_HIT] += 1
+            return found
+        match = _RESOLVE.fullmatch(path)
+        if match is None:
+            return None
         try:
             engine, release = (unquote_to_bytes(part).decode() for part in match.groups())
-            key = self._resolving.key(engine, release, body)
-            found = state.answers.get(key)
-            self._metrics.answers["hit",] += found is not None
-            if found is None and self._resolving.is_light(state, engine, release, body):
+            if self._resolving.is_light(state, engine, release, body):
                 found = self._resolving.answer(state, engine, release, body)
                 state.answers.put(key, found)
-                self._metrics.answers["miss",] += 1
+                self._metrics.answers[_MISS] += 1
         except Exception:
             return None  # the long way words it
         return found

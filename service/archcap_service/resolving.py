@@ -11,6 +11,7 @@ from archcap.model.codec import dumps, to_json
 from archcap.model.reading import read_json, read_object, request_of
 from archcap.model.resolution import Resolution
 from archcap.resolver import resolve
+from archcap.rules.run import Program
 from archcap_service.bodies import check_depth
 from archcap_service.documents import release_view
 from archcap_service.effective import State
@@ -34,10 +35,14 @@ class Resolving:
         self._settings = settings
         self._metrics = metrics
 
-    def key(self, engine: str, release: str, body: bytes) -> bytes:
-        """Return what the answer is remembered under; a state has a memory of its own."""
-        head = f"{engine}\n{release}\n".encode("utf-8", "surrogatepass")
-        return blake2b(head + body, digest_size=20).digest()
+    def key(self, path: bytes, body: bytes) -> bytes:
+        """Return what the answer is remembered under; a state has a memory of its own.
+
+        Args:
+            path: as it came, so that nothing has to be taken apart.
+            body: likewise.
+        """
+        return blake2b(path + b"\n" + body, digest_size=20).digest()
 
     def is_light(self, state: State, engine: str, release: str, body: bytes) -> bool:
         """Return whether the answer takes well under a millisecond: no fixes asked for, rules compiled already."""
@@ -131,8 +136,18 @@ class Resolving:
 
 def _step(state: State, found: Resolution) -> str:
     rule = next((one.rule for one in found.findings if one.severity == "error"), "")
-    statements = state.snapshot.release(found.engine, found.release).program.statements
-    return next((one.step for one in statements if one.id == rule), rule)
+    return _steps(state.snapshot.release(found.engine, found.release).program).get(rule, rule)
+
+
+_steps_of: dict[str, dict[str, str]] = {}
+
+
+def _steps(program: Program) -> dict[str, str]:
+    """Return the step of every statement by its id, put together once per program."""
+    key = f"{program.release} {program.digest}"
+    if key not in _steps_of:
+        _steps_of[key] = {one.id: one.step for one in program.statements}
+    return _steps_of[key]
 
 
 def _failed(error: ArchcapError, identity: Json) -> bytes:

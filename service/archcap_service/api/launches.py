@@ -69,7 +69,7 @@ async def resolve(request: Request, here: Here, engine: EngineName, release: Rel
     """Say whether a launch starts, which settings it changes, why it is refused and, with `fixes`, what would start."""
     state = here.replica.present
     body = await read_body(request.receive, request.scope["headers"], here.replica.settings.max_body_bytes)
-    key = here.resolving.key(engine, release, body)
+    key = here.resolving.key(request.scope["raw_path"], body)
     found = state.answers.get(key)
     if found is None:
         found = await run_in_threadpool(here.resolving.answer, state, engine, release, body)

@@ -9,8 +9,8 @@ from archcap.cli.command import Session
 from archcap_service.commands import service_needed
 
 
-def export(folder: Path, session: Session) -> str:
-    """Write the answers below *folder* and return what was written, in words.
+def export(folder: Path, session: Session) -> None:
+    """Write the answers below *folder* and say what was written.
 
     With `ARCHCAP_DATABASE_URL` set they are those of the revision that holds there, else those of the registry alone.
 
@@ -22,4 +22,4 @@ def export(folder: Path, session: Session) -> str:
 
         state = stored(session) if os.environ.get("ARCHCAP_DATABASE_URL") else pristine(session.snapshot)
         count = write_site(state, folder)
-    return f"{count} answers of {state.snapshot.digest} in {folder}"
+    session.console.say(f"capctl: {count} answers of {state.snapshot.digest} in {folder}")
