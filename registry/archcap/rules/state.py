@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import compress, count
+from operator import is_not
 from typing import Any, TypeAlias
 
 from archcap.rules.run import Event, Inputs, Kind, Unknown
@@ -234,13 +236,8 @@ class State:
 
 def _since(mine: list[Event], theirs: list[Event]) -> tuple[int, list[Event]]:
     """Return how much two traces share, and what came later on either way."""
-    shared, most = 0, min(len(mine), len(theirs))
-    while shared < most:  # every entry after ways have split is an object of its own
-        middle = (shared + most + 1) // 2
-        if mine[middle - 1] is theirs[middle - 1]:
-            shared = middle
-        else:
-            most = middle - 1
+    # Linear: after ways have split they may meet the same entry at the same place again, pending before they did.
+    shared = next(compress(count(), map(is_not, mine, theirs)), min(len(mine), len(theirs)))
     return shared, [*mine[shared:], *theirs[shared:]]
 
 
