@@ -1,4 +1,8 @@
+import shlex
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from archcap.engines.shell import launch_of
 from archcap.errors import RequestError
@@ -44,10 +48,23 @@ def test_words_are_split_at_what_starts_the_engine(words, env, rest):
         ("""engine --a '{"k": [1, "<x>"]}'""", {}, ["--a", '{"k": [1, "<x>"]}']),
         ("engine --a ''", {}, ["--a", ""]),
         ("engine --a $MODEL", {}, ["--a", "$MODEL"]),
+        ("engine --a ';' --b '>' --c '# x'", {}, ["--a", ";", "--b", ">", "--c", "# x"]),
+        ("engine --a \\; --b x\\ y", {}, ["--a", ";", "--b", "x y"]),
+        ("engine --a \"x\\\"y\\\\z\\n\" --b x'y z'\"w\"", {}, ["--a", 'x"y\\z\\n', "--b", "xy zw"]),
+        ("engine --a=<model> >log --b", {}, ["--a=<model>", "--b"]),
+        ("engine --a 'two\nlines'", {}, ["--a", "two\nlines"]),
+        ("(cd /x && engine --a)", {}, ["--a"]),
+        ("engine --a 8>log", {}, ["--a"]),
+        ("engine &> log --a", {}, ["--a"]),
     ],
 )
 def test_text_is_split_as_a_shell_would(text, env, rest):
     assert taken(text) == (env, rest)
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8), max_size=5))
+def test_what_a_shell_quotes_is_read_as_it_was(words):
+    assert taken(shlex.join(["engine", "--a", *words])) == ({}, ["--a", *words])
 
 
 @pytest.mark.parametrize(

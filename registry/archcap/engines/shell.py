@@ -6,16 +6,25 @@ Finds where the engine is started, the environment assigned in front, and the wo
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from archcap.errors import RequestError
 
-_OPERATORS = ";&|<>()\n"
 _ASSIGNMENT = re.compile(r"^(?:--env=|-e)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$", re.DOTALL)
-_PLACEHOLDER = re.compile(r"(?<![^\s=])<([A-Za-z][\w ./-]*)>(?!\S)")
-_COMMENT = re.compile(r"(?m)^\s*#.*$|\s#\s.*$")
-_DESCRIPTOR = re.compile(r"(?<!\S)[0-9](?=[<>])")
+_PLACEHOLDER = r"<[A-Za-z](?:[\w ./-]*[\w./-])?>(?=\s|$)"
+"""As in documentation: `--model-path <model>`; no redirection."""
+_PART = rf"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|{_PLACEHOLDER}|[^\s'"\\;&|<>()]"""
+_KINDS = {
+    "blank": r"(?:[^\S\n]|\\\r?\n)+",
+    "comment": r"#[^\n]*",
+    "placeholder": _PLACEHOLDER,
+    "redirection": r"[0-9]*(?:&>>?|<{1,3}&?|>{1,2}&?)",
+    "operator": r"[;&|()\n]+",
+    "word": rf"(?:{_PART})+",
+}
+_TOKEN = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS.items()), re.DOTALL)
+_IN_WORD = re.compile(_PART, re.DOTALL)
+_IN_DOUBLE_QUOTES = re.compile(r"""\\(["\\$`]|\r?\n)""")
 _LONGEST = 200_000
 
 Finder = Callable[[Sequence[str]], int | None]
@@ -55,35 +64,47 @@ def _is_text(word: str) -> bool:
 
 
 def _commands(text: str) -> list[list[str]]:
-    """Split a text into its commands, each into its words."""
+    """Split a text into its commands, each into its words; redirections and their targets are dropped."""
     if len(text) > _LONGEST:
         raise RequestError("bad-command", f"the launch command has {len(text)} characters", "paste the command alone")
-    text = re.sub(r"\\\r?\n", " ", text.replace("\r\n", "\n"))
-    text = _PLACEHOLDER.sub(lambda match: f"'<{match.group(1)}>'", _COMMENT.sub("", text))
-    text = _DESCRIPTOR.sub("", text)
-    lexer = shlex.shlex(text, posix=True, punctuation_chars=_OPERATORS)
-    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
-    try:
-        tokens = list(lexer)
-    except ValueError as error:
-        raise RequestError("bad-command", f"the launch command does not end: {error}", "close the quote") from error
-    return _without_operators(tokens)
-
-
-def _without_operators(tokens: Sequence[str]) -> list[list[str]]:
-    """Group words into commands; drop operators and the targets of redirections."""
     commands: list[list[str]] = [[]]
-    skip = False
-    for token in tokens:
-        if set(token) <= set(_OPERATORS) and token:
-            skip = "<" in token or ">" in token
-            if not skip:
-                commands.append([])
-        elif skip:
-            skip = False
-        else:
-            commands[-1].append(token)
+    target = False
+    for kind, token in _tokens(text):
+        if kind == "operator":
+            commands.append([])
+        elif kind in ("word", "placeholder") and not target:
+            commands[-1].append(_unquoted(token))
+        target = kind == "redirection"
     return [command for command in commands if command]
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    """Yield words, operators and redirections as a shell would see them."""
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            problem = f"the launch command has no end: {text[at : at + 40]!r}"
+            raise RequestError("bad-command", problem, "close the quote")
+        at = match.end()
+        kind = match.lastgroup or ""
+        if kind not in ("blank", "comment"):
+            yield kind, match.group()
+
+
+def _unquoted(word: str) -> str:
+    return "".join(map(_plain, _IN_WORD.findall(word)))
+
+
+def _plain(part: str) -> str:
+    """Return one part of a word without its quotes and escapes."""
+    if part[0] == "'":
+        return part[1:-1]
+    if part[0] == '"':
+        return _IN_DOUBLE_QUOTES.sub(lambda match: match.group(1).lstrip("\r\n"), part[1:-1])
+    if part[0] == "\\":
+        return part[1:].lstrip("\r\n")
+    return part
 
 
 def _exported(command: Sequence[str]) -> Sequence[str]:
