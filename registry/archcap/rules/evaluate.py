@@ -571,12 +571,15 @@ def _logical(
     return Unknown(needs) if needs else not decides
 
 
-def _conditions(state: State, conditions: Sequence[Eval], needs: frozenset[str]) -> Result:
+def _conditions(state: State, conditions: Sequence[Eval], outer: frozenset[str]) -> Result:
+    """Return whether an item is taken; *outer* is what it takes to come so far."""
+    needs = NOTHING
     for condition in conditions:
-        result = guarded(condition, state, needs) if needs else condition(state)
+        open_ = outer | needs
+        result = guarded(condition, state, open_) if open_ else condition(state)
         if result is False:
             return False
-        needs = needs | needs_of(result)
+        needs |= needs_of(result)
     return Unknown(needs) if needs else True
 
 

@@ -83,7 +83,7 @@ class Judge:
         if node is None:
             return Unknown(frozenset({"a local name"}))
         result: Value | Unknown = self._value(node, state)
-        return result
+        return self._truth(node, state) if isinstance(result, Unknown) else result
 
     def _value(self, node: x.Expr, state: State) -> Any:
         try:
@@ -128,8 +128,10 @@ class Judge:
         return tuple(found)
 
     def _truth(self, node: x.Expr, state: State) -> Any:
-        value = self._value(node, state)
-        return value if isinstance(value, Unknown) else bool(value)
+        try:
+            return self.interpreter.evaluator.truth(node)(state)
+        except RAISES:
+            return Unknown(frozenset({"an exception of the engine"}))
 
     def bool_reasons(self, node: x.Bool, state: State) -> Iterator[Reference]:
         """Yield what decides `and` / `or`."""
