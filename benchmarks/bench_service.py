@@ -32,7 +32,9 @@ app = FastAPI()
 @app.get("/hello")
 async def hello() -> dict[str, str]:
     return {"hello": "world"}
-config = uvicorn.Config(app, port=0, access_log=False, log_level="warning", server_header=False, http="httptools", loop="uvloop")
+config = uvicorn.Config(
+    app, port=0, access_log=False, log_level="warning", server_header=False, http="httptools", loop="uvloop"
+)
 class Server(uvicorn.Server):
     async def startup(self, sockets=None):
         await super().startup(sockets)
