@@ -115,12 +115,14 @@ def test_an_installed_wheel_answers_from_its_own_registry(small, tmp_path):
 
 
 def test_the_shipped_registry_answers_far_from_the_checkout(tmp_path):
-    wheel = built(copied(tmp_path / "sources"), tmp_path / "dist", "--wheel")[".whl"]
+    sources = copied(tmp_path / "sources")
+    wheel = built(sources, tmp_path / "dist", "--wheel")[".whl"]
     bin_folder = installed(wheel, tmp_path / "venv")
     config = shutil.copy2(ROOT / "examples/configs/qwen3_5-moe-text.json", tmp_path / "config.json")
     words = ("resolve", "--engine", "sglang@0.5.18", "--config", config, "--gpu", "h200", "--gpus", "8")
-    here = run(sys.executable, "-c", "import sys; from archcap.cli import main; sys.exit(main())", *words,
-               "--set", "tp_size=8", "--format", "json", cwd=ROOT)  # fmt: skip
-    there = run(bin_folder / "capctl", *words, "--set", "tp_size=8", "--format", "json", cwd=tmp_path)
+    words += ("--set", "tp_size=8", "--format", "json")
+    main = ("-c", "import sys; from archcap.cli import main; sys.exit(main())")
+    here = run(sys.executable, *main, *words, cwd=tmp_path, PYTHONPATH=str(sources / "registry"))
+    there = run(bin_folder / "capctl", *words, cwd=tmp_path)
     assert there.returncode == here.returncode
     assert json.loads(there.stdout) == json.loads(here.stdout)
