@@ -20,6 +20,7 @@ from archcap.snapshot.canonical import canonical
 from archcap.snapshot.compare import diff, history
 from archcap.suggest import nearest_names
 from archcap_service.effective import Document, State, document
+from archcap_service.holders import holders
 from archcap_service.problems import ServiceError, Wrong
 
 V = TypeVar("V")
@@ -33,14 +34,24 @@ def kept(state: State, path: str, make: Callable[[], Document]) -> Document:
         path: as in `/v1/engines/sglang/releases`.
         make: makes it.
     """
-    found = state.documents.get(path) or state.variants.get(path.encode("utf-8", "surrogatepass"))
+    found = _held(state, path)
     if found is None:
-        found = make()
-        canonical_path = found.release is None or f"/releases/{found.release}/" in path
-        if found.exact and canonical_path and "?" not in path:
-            state.documents[path] = found
-        else:
-            state.variants.put(path.encode("utf-8", "surrogatepass"), found)
+        with state.making:  # a fleet that starts at once asks for the same; one makes it, the others wait
+            found = _held(state, path) or _make(state, path, make)
+    return found
+
+
+def _held(state: State, path: str) -> Document | None:
+    return state.documents.get(path) or state.variants.get(path.encode("utf-8", "surrogatepass"))
+
+
+def _make(state: State, path: str, make: Callable[[], Document]) -> Document:
+    found = make()
+    is_canonical = found.release is None or f"/releases/{found.release}/" in path
+    if found.exact and is_canonical and "?" not in path:
+        state.documents[path] = found
+    else:
+        state.variants.put(path.encode("utf-8", "surrogatepass"), found)
     return found
 
 
@@ -189,11 +200,9 @@ def capability(state: State, engine: str, release: str, name: str) -> Document:
     """`/v1/engines/{engine}/releases/{release}/capabilities/{capability}`: the frozenset."""
     view, exact = release_view(state.snapshot, engine, release)
     known("capability", name, view.capabilities)
-    conditional: list[Json] = [
-        {"architecture": one, "when": when} for one, when in sorted(view.conditional_set(name).items())
-    ]
-    holders: list[Json] = [*sorted(view.capability_set(name))]
-    facts: JsonObject = {"capability": name, "architectures": holders, "conditional": conditional}
+    always, sometimes = holders(state.snapshot, view, name)
+    conditional: list[Json] = [{"architecture": one, "when": when} for one, when in sometimes]
+    facts: JsonObject = {"capability": name, "architectures": [*always], "conditional": conditional}
     digest = sha256(canonical({"engine": engine, "release": view.release, **facts})).hexdigest()
     body: JsonObject = {**_head(view, exact), **facts, "digest": f"sha256:{digest}"}
     return document(dumps(body), engine, view.release, exact)

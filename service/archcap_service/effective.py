@@ -5,6 +5,7 @@ A `State` never changes but for its memory of answers, so whoever holds one sees
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -97,6 +98,7 @@ class State:
         recent: the newest revisions, the newest first.
         documents: answers to GETs by canonical path.
         answers: answers to repeated questions.
+        making: held by whoever makes a document.
     """
 
     snapshot: Snapshot
@@ -108,6 +110,7 @@ class State:
     documents: dict[str, Document] = field(default_factory=dict)
     variants: Memory[Document] = field(default_factory=lambda: Memory(16 << 20, lambda one: len(one.body) + 200))
     answers: Memory[bytes] = field(default_factory=lambda: Memory(64 << 20, lambda one: len(one) + 100))
+    making: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def next_expiry(self) -> float | None:
@@ -130,7 +133,7 @@ def state_of(
     """
     old = previous.overrides if previous is not None and previous.base.digest == base.digest else None
     if previous is not None and old is not None and stored.overrides[: len(old)] == old:
-        applied = apply_overrides(previous.snapshot, stored.overrides[len(old) :])
+        applied = apply_overrides(previous.snapshot, stored.overrides[len(old) :], base)
         unfit = previous.unfit + applied.unfit
     else:
         applied = apply_overrides(base, stored.overrides)

@@ -20,7 +20,7 @@ from archcap_service.settings import MIB, Settings
 from archcap_service.store.database import Database, now_utc, to_text
 from archcap_service.store.errors import StoreUnavailable
 from archcap_service.store.registries import Registries
-from archcap_service.store.revisions import Revisions
+from archcap_service.store.revisions import Revision, Revisions, Stored
 from archcap_service.store.tokens import Token, Tokens
 from archcap_service.watch import watch
 
@@ -52,7 +52,7 @@ class Replica:
         self.stopping = False
         self._shipped = shipped
         self._registries = Registries(database)
-        self._seen: tuple[int, int] | None = None
+        self._tokens_version = -1
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -93,20 +93,22 @@ class Replica:
                 self.lost = None
 
     def _take_over(self) -> None:
-        head = self.revisions.head()
-        if self._seen is None or head[1] != self._seen[1]:
+        start, previous = time.perf_counter(), self.state
+        known = {one.id: one for one in previous.overrides} if previous is not None else {}
+        since = previous.revision.id if previous is not None else 0
+        tokens_version, stored, fresh = self.revisions.news(since, known, RECENT)
+        if tokens_version != self._tokens_version:
             self.known_tokens = self.tokens.all()
-        if self._seen is None or head[0] != self._seen[0]:
-            start = time.perf_counter()
-            self.state = self._load()
+            self._tokens_version = tokens_version
+        if stored is not None:
+            older = previous.recent if previous is not None and len(fresh) < RECENT else ()
+            recent = (*fresh, *(one for one in older if one.id < fresh[-1].id))
+            self.state = self._load(stored, recent[:RECENT], previous)
             took_ms = round((time.perf_counter() - start) * 1000, 1)
-            LOGGER.info("revision taken over", extra={"revision": self.state.revision.id, "took_ms": took_ms})
-        self._seen = (self.state.revision.id if self.state else head[0], head[1])
+            LOGGER.info("revision taken over", extra={"revision": stored.revision.id, "took_ms": took_ms})
 
-    def _load(self) -> State:
-        stored = self.revisions.current()
-        recent = tuple(self.revisions.page(limit=RECENT))
-        previous, number = self.state, stored.revision.registry
+    def _load(self, stored: Stored, recent: tuple[Revision, ...], previous: State | None) -> State:
+        number = stored.revision.registry
         if number is None:
             base = self._shipped
         elif previous is not None and previous.revision.registry == number:

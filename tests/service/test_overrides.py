@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from archcap.load import load_registry
+from archcap_service.holders import holders
 from archcap_service.overrides import Override, OverrideRequest, apply_overrides, check_override
 from archcap_service.yaml_files import write_registry
 
@@ -117,6 +118,11 @@ def test_overrides_are_what_the_model_says_and_leave_a_sound_registry(snapshot, 
     assert applied.unfit == ()
     assert table(applied.snapshot) == expected(table(snapshot), statements)
     applied.snapshot.verify()
+    for release in RELEASES:
+        view = applied.snapshot.release("toy", release)
+        for flag in FLAGS:
+            quick = sorted(view.capability_set(flag)), sorted(view.conditional_set(flag).items())
+            assert holders(applied.snapshot, view, flag) == quick
     assert (applied.snapshot.digest == snapshot.digest) == (
         not statements or applied.snapshot.to_bytes() == snapshot.to_bytes()
     )
@@ -129,7 +135,8 @@ def test_laying_some_and_then_the_rest_is_laying_all(snapshot, parts, data):
     at = data.draw(st.integers(0, len(statements)))
     first = apply_overrides(snapshot, statements[:at]).snapshot
     assert (
-        apply_overrides(first, statements[at:]).snapshot.digest == apply_overrides(snapshot, statements).snapshot.digest
+        apply_overrides(first, statements[at:], snapshot).snapshot.digest
+        == apply_overrides(snapshot, statements).snapshot.digest
     )
 
 

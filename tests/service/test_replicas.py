@@ -47,7 +47,7 @@ def test_polling_stands_behind_notify(serving, postgres):
     other = Database(url)
     with other.engine.begin() as connection:  # a write that tells nobody
         connection.exec_driver_sql("UPDATE head SET tokens_version = tokens_version + 1")
-    assert wait_for(lambda: service.edge._replica._seen[1] == 1, 10)
+    assert wait_for(lambda: service.edge._replica._tokens_version == 1, 10)
     other.close()
 
 

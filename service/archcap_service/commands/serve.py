@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
 from archcap.cli import OK
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from archcap.snapshot import Snapshot
     from archcap_service.settings import Settings
 
+_SWITCH_S = 0.001
+"""How long the event loop may keep the interpreter while another thread takes a new revision over."""
 SUMMARY = "serve look-ups, resolutions and overrides over HTTP"
 
 
@@ -74,6 +77,7 @@ def _serve(args: argparse.Namespace, settings: Settings, snapshot: Snapshot, ses
     from archcap_service.api.app import create_app
     from archcap_service.server import Announcing
 
+    sys.setswitchinterval(_SWITCH_S)
     config = uvicorn.Config(
         create_app(settings, snapshot),
         host=args.host,

@@ -33,12 +33,18 @@ class Applied:
     unfit: tuple[tuple[Override, tuple[OverrideProblem, ...]], ...] = ()
 
 
-def apply_overrides(base: Snapshot, overrides: Iterable[Override]) -> Applied:
-    """Return *base* with *overrides* laid over it, in their order."""
-    edits = _Edits(base)
+def apply_overrides(base: Snapshot, overrides: Iterable[Override], names: Snapshot | None = None) -> Applied:
+    """Return *base* with *overrides* laid over it, in their order.
+
+    Args:
+        base: what they are laid over; other overrides may have been already.
+        overrides: the statements.
+        names: the registry without any override, which knows the same names and has been read already.
+    """
+    edits = _Edits(base, names or base)
     unfit: list[tuple[Override, tuple[OverrideProblem, ...]]] = []
     for override in overrides:
-        problems = check_override(override.statement, base)
+        problems = check_override(override.statement, names or base)
         if problems:
             unfit.append((override, tuple(problems)))
         else:
@@ -49,14 +55,15 @@ def apply_overrides(base: Snapshot, overrides: Iterable[Override]) -> Applied:
 class _Edits:
     """Parts that overrides have changed so far; each is put into the snapshot once, at the end."""
 
-    def __init__(self, base: Snapshot) -> None:
+    def __init__(self, base: Snapshot, names: Snapshot) -> None:
         self._base = base
+        self._names = names
         self._families: dict[str, Family] = {}
         self._lists: dict[str, ListsFile] = {}
 
     def make(self, override: Override) -> None:
         statement = override.statement
-        view = newest_view(self._base, statement.engine)
+        view = newest_view(self._names, statement.engine)
         span = span_of(read_releases(statement.releases, view.timeline.names), view.timeline)
         if statement.list is not None:
             self._list(override, view, span)

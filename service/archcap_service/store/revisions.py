@@ -7,7 +7,7 @@ replicas. Rows are only ever added. Knows no snapshot: whether an override makes
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -95,6 +95,29 @@ class Revisions:
         with self._database.read() as session:
             revision = _revision(session, _head(session).revision_id)
             return Stored(revision, _overrides(session, revision.overrides))
+
+    def news(self, since: int, known: Mapping[int, Override], most: int) -> tuple[int, Stored | None, list[Revision]]:
+        """Return what has changed, all as of one moment.
+
+        Args:
+            since: the revision the caller knows; 0 for none.
+            known: overrides the caller has read already; they never change.
+            most: of new revisions.
+        Returns:
+            The number of the last change of tokens; the revision that holds with its overrides, None when the caller
+            knows it; the new revisions, the newest first.
+        """
+        with self._database.read() as session:
+            head = _head(session)
+            if head.revision_id == since:
+                return head.tokens_version, None, []
+            query = select(RevisionRow).where(col(RevisionRow.id) > since).order_by(col(RevisionRow.id).desc())
+            fresh = [_record(row) for row in session.exec(query.limit(most))]
+            if not fresh or fresh[0].id != head.revision_id:  # a backup was restored: numbers have gone back
+                fresh = [_revision(session, head.revision_id)]
+            missing = [one for one in fresh[0].overrides if one not in known]
+            found = {**known, **{one.id: one for one in _overrides(session, missing)}}
+            return head.tokens_version, Stored(fresh[0], tuple(found[one] for one in fresh[0].overrides)), fresh
 
     def page(self, before: int | None = None, limit: int = PAGE) -> list[Revision]:
         """Return revisions, the newest first.
