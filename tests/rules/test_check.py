@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from archcap.rules import check_engine
+from archcap.errors import DataError
+from archcap.rules import check_engine, compile_release
 from tests.rules.toy import registry, vocabulary
 
 SETTINGS = {
@@ -341,6 +342,33 @@ def test_a_nesting_without_end_is_a_problem():
 def test_steps_that_call_each_other_are_a_problem():
     steps = {"a": {"do": [{"call": "b"}]}, "b": {"do": [{"call": "c"}]}, "c": {"do": [{"call": "a"}]}}
     assert [p.message for p in problems({"steps": steps}) if p.severity == "error"] == ["calls itself: a → b → c → a"]
+
+
+def test_chains_have_an_end():
+    steps = {f"s{n}": {"do": [{"call": f"s{n + 1}"}]} for n in range(40)} | {"s40": {"do": [{"info": "x"}]}}
+    assert [(p.path, p.message) for p in problems({"steps": steps}) if p.severity == "error"] == [
+        ("steps.s0", "calls more than 30 steps deep")
+    ]
+    define = {**DEFINES, **{f"d{n}": f"d{n + 1}" for n in range(40)}, "d40": "fast"}
+    found = problems({"define": define, "do": [{"when": "d0", "info": "x"}]})
+    assert [str(p) for p in found] == ["define.d0: uses definitions more than 30 deep"]
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"steps": {"a": {"do": [{"call": "b"}]}, "b": {"do": [{"call": "a"}]}}},
+        {"define": {"a": "b", "b": "not a"}, "steps": {"s": {"do": [{"when": "a", "info": "x"}]}}},
+        {"define": {f"d{n}": f"d{n + 1}" for n in range(5000)} | {"d5000": "fast"},
+         "steps": {"s": {"do": [{"when": "d0", "info": "x"}]}}},
+    ],
+    ids=["calls", "uses", "a long chain"],
+)  # fmt: skip
+def test_rules_that_would_not_end_are_a_problem_and_do_not_compile(rules):
+    found = check_engine(registry(rules, settings=SETTINGS, **NAMES), vocabulary(), (), None)
+    assert any("itself" in p.message or "deep" in p.message for p in found)
+    with pytest.raises(DataError, match=r"itself|deep"):
+        compile_release(registry(rules, settings=SETTINGS, **NAMES), vocabulary(), "1.0", {})
 
 
 def test_a_step_that_nothing_runs_is_a_warning():

@@ -17,7 +17,8 @@ from archcap.model.rules import Statement
 from archcap.model.vocabulary import Vocabulary
 from archcap.rules import expr as x
 from archcap.rules import types as t
-from archcap.rules.forms import calls_of, every_statement, form_places, recursive, unreached_steps
+from archcap.rules.chains import use_places
+from archcap.rules.forms import calls_of, every_statement, form_places, unreached_steps
 from archcap.rules.infer import MODEL_TYPE, Inference, TypeEnv
 from archcap.rules.ir import DefineIR, StepIR, Stmt, Write, expressions, statements
 from archcap.rules.lower import Counter, Place, StepLowering, holds
@@ -100,9 +101,12 @@ class _Checker:
 
     def problems(self) -> Iterator[Problem]:
         """Yield everything wrong, with the releases it is wrong in where others are right."""
+        chained = list(use_places(self._define_edges()))
+        self.found.add(chained, self.releases)
         for name in self.reg.steps:
-            self._check_step(name)
-        self._check_defines()
+            self._check_step(name, typed=not chained)
+        if not chained:
+            self._type_defines()
         for place, releases in self.found.releases.items():
             everywhere = self._live.get(place.step, self.releases) if place.step is not None else self.releases
             yield problem_of(self.reg, place, _note(releases, everywhere, self.releases))
@@ -129,20 +133,22 @@ class _Checker:
 
     # -- steps ---------------------------------------------------------------------
 
-    def _check_step(self, name: str) -> None:
+    def _check_step(self, name: str, typed: bool) -> None:
         ranges = _ranges(self.reg.steps[name].do)
         for releases in _grouped(self._live[name], lambda release: tuple(holds(one, release) for one in ranges)):
             lowering = StepLowering(self.reg, self.universe, name, releases[0], Counter())
             step = lowering.lower()
             self.found.add(lowering.places, releases)
-            self._check_types(step, releases)
+            self._check_types(step, releases, typed)
 
-    def _check_types(self, step: StepIR, releases: Sequence[str]) -> None:
+    def _check_types(self, step: StepIR, releases: Sequence[str], typed: bool) -> None:
         nodes = [node for stmt in statements(step.body) for node in expressions(stmt)]
         names = _names_in(nodes)
         written = {w.path[0] for s in statements(step.body) for w in s.writes if w.kind in ("set", "default")}
         names = (names[0] | written, names[1])
         for same in _grouped(releases, partial(self._signature, names)):
+            if not typed:
+                continue
             typing = _StepTypes(self.env(same[0]), step)
             typing.run()
             self.found.add(typing.places, same)
@@ -196,7 +202,8 @@ class _Checker:
             self._defines[key] = (lower_define(self.reg, self.universe, name, release, places), places)
         return self._defines[key][0]
 
-    def _check_defines(self) -> None:
+    def _define_edges(self) -> dict[str, list[str]]:
+        """Return what each definition uses, in whatever release; what is wrong with them is found on the way."""
         edges: dict[str, set[str]] = {name: set() for name in self.reg.defines}
         for name, variants in self.reg.defines.items():
             for one in variants:
@@ -207,7 +214,9 @@ class _Checker:
                 self.found.add(self._defines[name, id(one)][1], releases)
                 nodes = list(_row_nodes(define))
                 edges[name] |= {part.name for n in nodes for part in x.walk(n) if isinstance(part, x.Defined)}
-        self.found.add(recursive({name: sorted(used) for name, used in edges.items()}), self.releases)
+        return {name: sorted(used) for name, used in edges.items()}
+
+    def _type_defines(self) -> None:
         for name, variants in self.reg.defines.items():
             for position, one in enumerate(variants):
                 path = f"define.{name}" if len(variants) == 1 else f"define.{name}[{position}]"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from archcap.model.registry import EngineRegistry
 from archcap.model.releases import parse_range
 from archcap.model.rules import Define, Source, Statement
+from archcap.rules.chains import call_places
 from archcap.rules.lower import Place, holds
 from archcap.rules.names import RESERVED
 from archcap.rules.parse import Flaw
@@ -183,28 +184,7 @@ def _pipeline(reg: EngineRegistry) -> Iterator[Place]:
 
 
 def _cycles(reg: EngineRegistry) -> Iterator[Place]:
-    for cycle in _found_cycles({name: calls_of(reg, name) for name in reg.steps}):
-        chain = " → ".join((*cycle, cycle[0]))
-        yield _flaw(cycle[0], "", "", f"calls itself: {chain}")
-
-
-def _found_cycles(edges: dict[str, tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """Yield one chain per cycle, starting from its first name in order."""
-    done: set[str] = set()
-    for start in edges:
-        stack: list[tuple[str, Iterator[str]]] = [(start, iter(edges[start]))] if start not in done else []
-        path = [start]
-        while stack:
-            _, rest = stack[-1]
-            following = next(rest, None)
-            if following is None:
-                done.add(path.pop())
-                stack.pop()
-            elif following in path:
-                yield tuple(path[path.index(following) :])
-            elif following not in done and following in edges:
-                path.append(following)
-                stack.append((following, iter(edges[following])))
+    yield from call_places({name: calls_of(reg, name) for name in reg.steps})
 
 
 def unreached_steps(reg: EngineRegistry) -> list[str]:
@@ -262,10 +242,3 @@ def _variants(reg: EngineRegistry, name: str, variants: Sequence[Define]) -> Ite
         if sum(holds(variant.releases, release) for variant in variants) > 1:
             yield Place(None, f"define.{name}", Flaw(f"more than one variant holds in {release}"))
             return
-
-
-def recursive(edges: dict[str, Iterable[str]]) -> Iterator[Place]:
-    """Yield the definitions that use themselves."""
-    for cycle in _found_cycles({name: tuple(used) for name, used in edges.items()}):
-        chain = " → ".join((*cycle, cycle[0]))
-        yield Place(None, f"define.{cycle[0]}", Flaw(f"uses itself: {chain}"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from archcap.model.registry import EngineRegistry
 from archcap.model.rules import Case, Define, Statement
 from archcap.rules import expr as x
+from archcap.rules.chains import call_places, use_places
 from archcap.rules.ir import DefineIR, ReleaseIR, Row, StepIR, expressions, statements
 from archcap.rules.lower import Counter, Place, StepLowering, holds
 from archcap.rules.names import Universe
@@ -59,6 +60,8 @@ def lower_release(reg: EngineRegistry, universe: Universe, release: str) -> Lowe
         bindings.update({index: dict(each) for index, each in lowering.bindings.items()})
         places += lowering.places
         waiting += reversed([s.call for s in statements(steps[name].body) if s.call is not None])
+    calls = {name: [s.call for s in statements(step.body) if s.call is not None] for name, step in steps.items()}
+    places += call_places(calls)
     defines, more = lower_defines(reg, universe, release, tuple(steps.values()))
     ir = ReleaseIR(
         engine=reg.engine.engine,
@@ -84,27 +87,18 @@ def variant(reg: EngineRegistry, name: str, release: str) -> Define | None:
 def lower_defines(
     reg: EngineRegistry, universe: Universe, release: str, steps: tuple[StepIR, ...]
 ) -> tuple[tuple[DefineIR, ...], list[Place]]:
-    """Return the definitions that the steps of *release* use, each before those that use it."""
+    """Return the definitions that the steps of *release* use, sorted by name."""
     done: dict[str, DefineIR] = {}
     places: list[Place] = []
-    open_: list[str] = []
-
-    def need(name: str) -> None:
-        if name in done or name in open_:
-            return
-        open_.append(name)
-        define = lower_define(reg, universe, name, release, places)
-        for used in _used(define):
-            need(used)
-        open_.pop()
-        done[name] = define
-
-    for step in steps:
-        for stmt in statements(step.body):
-            for node in expressions(stmt):
-                for used in _defined(node):
-                    need(used)
-    return tuple(done.values()), places
+    nodes = [node for step in steps for stmt in statements(step.body) for node in expressions(stmt)]
+    waiting = list(dict.fromkeys(name for node in nodes for name in _defined(node)))
+    while waiting:
+        name = waiting.pop()
+        if name not in done:
+            done[name] = lower_define(reg, universe, name, release, places)
+            waiting += _used(done[name])
+    places += use_places({name: list(_used(define)) for name, define in done.items()})
+    return tuple(done[name] for name in sorted(done)), places
 
 
 def _used(define: DefineIR) -> Iterator[str]:
