@@ -162,3 +162,50 @@ def test_a_dflash_draft_reaches_beyond_a_small_target():
     config = dense(num_hidden_layers=16)
     answer = launch("0.5.23", config, {"speculative_algorithm": "DFLASH"}, draft=DFLASH_DRAFT)
     assert "dflash.target-layers" in rules_of(answer)
+
+
+DIFFUSION = dense("SDARForCausalLM", "sdar", auto_map={"AutoConfig": "configuration_sdar.SDARConfig"})
+
+
+def test_block_diffusion_fixes_pages_overlap_and_stages():
+    asked = {
+        "trust_remote_code": True,
+        "dllm_algorithm": "LowConfidence",
+        "pp_size": 2,
+        "enable_hierarchical_cache": True,
+    }
+    answer = launch("0.5.23", DIFFUSION, asked)
+    names = ("page_size", "disable_overlap_schedule", "pp_size", "enable_hierarchical_cache", "attention_backend")
+    assert [answer.settings[name].value for name in names] == [4, True, 1, False, "flashinfer"]
+    assert not errors(answer)
+
+
+@pytest.mark.parametrize(
+    ("release", "algorithm", "rule"),
+    [
+        ("0.5.23", "Gemma4Renoise", "diffusion.renoise-model"),
+        ("0.5.23", "Nothing", "diffusion.algorithm"),
+        ("0.5.18", "Nothing", None),
+    ],
+)
+def test_block_diffusion_knows_its_algorithms_since_0_5_21(release, algorithm, rule):
+    asked = {"trust_remote_code": True, "dllm_algorithm": algorithm}
+    config = {**DIFFUSION, "tie_word_embeddings": True}
+    assert first(launch(release, config, asked)) == rule
+
+
+def test_block_diffusion_is_for_diffusion_models():
+    assert first(launch("0.5.17", dense(), {"dllm_algorithm": "LowConfidence"})) == "diffusion.model"
+
+
+def test_leaving_the_encoders_out_is_for_a_few_classes():
+    refused = launch("0.5.23", dense(), {"language_model_only": True})
+    assert first(refused) == "language-model-only.architecture"
+    split = launch("0.5.23", dense(), {"language_model_only": True, "disaggregation_mode": "decode"})
+    assert first(split) == "language-model-only.disaggregation"
+
+
+def test_unquantised_is_a_way_to_ask_for_nothing():
+    answer = launch("0.5.23", dense(), {"quantization": "unquant"})
+    assert answer.settings["quantization"].value is None
+    assert not errors(answer)
