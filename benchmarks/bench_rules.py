@@ -11,9 +11,10 @@ import statistics
 import time
 from types import SimpleNamespace
 
+from tests.rules.toy import inputs, registry, vocabulary
+
 from archcap.rules import compile_release
 from benchmarks import Row, milliseconds
-from tests.rules.toy import inputs, registry, vocabulary
 
 STEPS, STATEMENTS, SETTINGS, FACTS = 60, 800, 300, 20
 CHOICES = ("auto", "triton", "fa3", "flashinfer", "trtllm_mha", "none")
@@ -105,7 +106,8 @@ def lines(body, indent):
 
 
 def plain_function(steps):
-    text = "\n".join(f"def {name}(a, fact, hw, user, log):\n" + "\n".join(lines(s["do"], "    ")) for name, s in steps.items())
+    bodies = {name: "\n".join(lines(step["do"], "    ")) for name, step in steps.items()}
+    text = "\n".join(f"def {name}(a, fact, hw, user, log):\n{body}" for name, body in bodies.items())
     namespace = {}
     exec(text, namespace)
     functions = [namespace[name] for name in steps]
@@ -150,4 +152,5 @@ def rows():
     yield Row("compiled rules / plain Python function", statistics.median(fast) / statistics.median(other), "x")
     yield Row("interpreter, nothing unknown, median", milliseconds(lambda: program.interpret(launch), 60)[0], "ms")
     forgotten = inputs(shape.raw, user=user, hw={}, facts={}, config=None, architecture=None)
-    yield Row("interpreter, hardware and facts unknown, median", milliseconds(lambda: program.interpret(forgotten), 30)[0], "ms")
+    median = milliseconds(lambda: program.interpret(forgotten), 30)[0]
+    yield Row("interpreter, hardware and facts unknown, median", median, "ms")
