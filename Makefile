@@ -4,15 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 # A new pyproject.toml is a new environment; an unchanged one is never installed twice, so a second run needs no network.
 STAMP := $(VENV)/.set-up-$(shell cat pyproject.toml Makefile 2>/dev/null | cksum | cut -d ' ' -f 1)
+PORT ?= 8000
+ADDRESS = http://127.0.0.1:$(PORT)
 DEMO_CONFIG := examples/configs/qwen3_5-moe-text.json
 # Pythons by name; the first that is new enough and has venv is taken. Name your own: make setup PYTHON=/opt/py/bin/python
 PYTHON ?= python3.13 python3.12 python3.11 python3 python python3.14
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench wheel clean
+.PHONY: help setup serve demo test lint bench bench-service faults wheel clean
 
 help: ## say what can be made
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 setup: $(STAMP) ## make .venv with everything, compile bytecode, the snapshot and its rules
 	@$(BIN)/python -m compileall -q registry/archcap service/archcap_service
@@ -40,6 +42,15 @@ $(STAMP):
 	@rm -f $(VENV)/.set-up-*
 	@touch $@
 
+serve: setup ## serve look-ups and resolutions on this machine, and say how to ask (PORT=8000)
+	@(for _ in $$(seq 150); do \
+	  if curl -s -o /dev/null $(ADDRESS)/readyz; then \
+	    echo; echo 'Does a hybrid checkpoint start with decode context parallelism on 0.5.18? In another terminal:'; echo; \
+	    echo '  curl -s $(ADDRESS)/v1/engines/sglang/releases/0.5.18/resolve -d @examples/requests/whitelist-dcp.json'; echo; \
+	    exit; \
+	  fi; sleep 0.2; \
+	done) & ARCHCAP_LOG_FORMAT=text ARCHCAP_LOG_LEVEL=$${ARCHCAP_LOG_LEVEL:-warning} exec $(BIN)/capctl serve --port $(PORT)
+
 demo: setup ## ask whether a hybrid checkpoint starts with decode context parallelism on 0.5.18 (it does not, and says why)
 	@echo '$$ capctl resolve --engine sglang@0.5.18 --config $(DEMO_CONFIG) --gpu h200 --gpus 8 --set tp_size=8 --set dcp_size=2'
 	@$(BIN)/capctl resolve --engine sglang@0.5.18 --config $(DEMO_CONFIG) --gpu h200 --gpus 8 --set tp_size=8 --set dcp_size=2; \
@@ -56,6 +67,12 @@ test: lint ## everything that must hold: lint, then all tests
 
 bench: setup ## measure the budgets of docs/design (ratios taken in one run)
 	$(BIN)/python -m benchmarks
+
+bench-service: setup ## measure the service beside a FastAPI hello, and write docs/performance.md
+	$(BIN)/python -m benchmarks.write_performance
+
+faults: setup ## minutes: kill the service while it writes, take its database away, send it what nobody should
+	$(BIN)/python -m benchmarks.faults
 
 wheel: setup ## build dist/archcap-*.whl and .tar.gz
 	$(BIN)/python -m build --no-isolation --outdir dist .
