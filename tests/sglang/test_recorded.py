@@ -1,7 +1,7 @@
 """Launches that the engine itself resolved, release by release: it refused or settled as we say.
 
-`recorded/launches.jsonl.gz` holds one launch a line, sampled from grids and from random flags: what was asked, the engine
-function that refused it or the settings it changed. The configurations are invented and stand beside it.
+`recorded/launches.jsonl.gz` holds one launch a line, sampled from grids and from random flags: what was asked, the
+engine function that refused it or the settings it changed. The configurations are invented and stand beside it.
 """
 
 import gzip
