@@ -75,13 +75,13 @@ def _in_a_sentence(title: str) -> str:
 def list_held(view: ReleaseView, list_id: str, name: str | None, held: bool) -> str:
     """Return who is on or off one of the engine's lists."""
     known = view.name_lists.get(list_id)
-    title = known.title if known and known.title else f"the list {list_id.rsplit('.', 1)[-1]}"
+    place = f"among {known.title}" if known and known.title else f"on the list {list_id.rsplit('.', 1)[-1]}"
     who = name or "the architecture"
     if held:
-        return f"{who} is on {title} in {view.release}"
+        return f"{who} is {place} in {view.release}"
     since = view.list_since(list_id, name) if name else None
     later = f" (it is from {since})" if since else ""
-    return f"{who} is not on {title} in {view.release}{later}"
+    return f"{who} is not {place} in {view.release}{later}"
 
 
 def hardware_is(hw: Mapping[str, Json]) -> str:
