@@ -52,7 +52,9 @@ def sections() -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def test_the_reference_has_every_command() -> None:
+def test_the_reference_has_every_command_once() -> None:
+    headings = re.findall(r"^## capctl (\w+)$", REFERENCE.text, re.MULTILINE)
+    assert sorted(headings) == sorted(set(headings))
     assert set(known_commands()) <= set(sections())
 
 
