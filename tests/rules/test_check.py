@@ -347,11 +347,11 @@ def test_steps_that_call_each_other_are_a_problem():
 def test_chains_have_an_end():
     steps = {f"s{n}": {"do": [{"call": f"s{n + 1}"}]} for n in range(40)} | {"s40": {"do": [{"info": "x"}]}}
     assert [(p.path, p.message) for p in problems({"steps": steps}) if p.severity == "error"] == [
-        ("steps.s0", "calls more than 30 steps deep")
+        ("steps.s0", "calls more than 12 steps deep")
     ]
     define = {**DEFINES, **{f"d{n}": f"d{n + 1}" for n in range(40)}, "d40": "fast"}
     found = problems({"define": define, "do": [{"when": "d0", "info": "x"}]})
-    assert [str(p) for p in found] == ["define.d0: uses definitions more than 30 deep"]
+    assert [str(p) for p in found] == ["define.d0: uses definitions more than 20 deep"]
 
 
 @pytest.mark.parametrize(

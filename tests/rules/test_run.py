@@ -522,3 +522,16 @@ def test_the_generated_text_can_be_read():
     text = source_of_release(engine([{"when": "fast", "set": {"page": "=ranks * 2"}}]), vocabulary(), "1.0", ())
     assert "    # one.1\n    if S['fast']:\n        v1 = S['ranks'] * 2\n        S['page'] = v1\n" in text
     assert text.startswith('"""Rules of toy 1.0, generated: do not edit."""')
+
+
+def test_the_deepest_rules_that_are_allowed_run():
+    steps = {}
+    for number in range(12):
+        block = [{"call": f"s{number + 1}"} if number < 11 else {"set": {"page": "=" + "-" * 36 + "d0"}}]
+        for _ in range(9):
+            block = [{"when": "ranks == 2", "do": block}]
+        steps[f"s{number}"] = {"do": block}
+    define = {f"d{n}": f"{'-' * 36}d{n + 1}" for n in range(19)} | {"d19": "ranks"}
+    program, result = run({"define": define, "steps": steps, "pipeline": ["s0"]})
+    assert result.settings["page"] == 2
+    assert program.interpret(inputs(RAW, **{**GIVEN, "hw": {}})).settings["page"] == 2

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from archcap.rules.lower import Place
 from archcap.rules.parse import Flaw
 
-MAX_CALLS, MAX_USES = 30, 30
+MAX_CALLS, MAX_USES = 12, 20
 
 Edges = Mapping[str, Sequence[str]]
 """Name -> what it calls or uses."""

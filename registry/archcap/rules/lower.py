@@ -23,7 +23,7 @@ from archcap.rules.names import RESERVED, Universe
 from archcap.rules.parse import NOTHING, Flaw, Scope, parse
 from archcap.suggest import nearest_name
 
-MAX_NESTING, MAX_UNROLLED = 16, 512
+MAX_NESTING, MAX_UNROLLED = 10, 512
 _FINDINGS = ("unsafe", "silent", "warn", "info")
 
 
