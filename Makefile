@@ -65,6 +65,9 @@ lint: setup ## style, types, import contract, and the registry's data
 test: lint ## everything that must hold: lint, then all tests
 	$(BIN)/python -m pytest -q -n auto
 
+conformance: setup ## write down what agrees with the recorded answers of the engine by now (docs/verify.md)
+	$(BIN)/python -m tests.conformance grow
+
 bench: setup ## measure the budgets of docs/design (ratios taken in one run)
 	$(BIN)/python -m benchmarks
 
