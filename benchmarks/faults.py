@@ -126,7 +126,10 @@ def kill(url: str) -> list[str]:
         writers = [threading.Thread(target=write) for _ in range(3)]
         for writer in writers:
             writer.start()
-        time.sleep(0.4 + 0.05 * (round_number % 7))
+        before, patience = len(acknowledged), time.monotonic() + 20
+        while len(acknowledged) < before + 3 and time.monotonic() < patience:
+            time.sleep(0.005)
+        time.sleep(0.013 * (round_number % 9))  # somewhere within a write
         replica.kill()
         stop.set()
         for writer in writers:

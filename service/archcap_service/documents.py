@@ -19,7 +19,7 @@ from archcap.snapshot import SCHEMA, ReleaseView, Snapshot, release_slice
 from archcap.snapshot.canonical import canonical
 from archcap.snapshot.compare import diff, history
 from archcap.suggest import nearest_names
-from archcap_service.effective import Document, State, document
+from archcap_service.effective import OVERHEAD, Document, State, document
 from archcap_service.holders import holders
 from archcap_service.problems import ServiceError, Wrong
 
@@ -42,7 +42,7 @@ def kept(state: State, path: str, make: Callable[[], Document]) -> Document:
 
 
 def _held(state: State, path: str) -> Document | None:
-    return state.documents.get(path) or state.variants.get(path.encode("utf-8", "surrogatepass"))
+    return state.documents.get(path) or state.variants.get(path)
 
 
 def _make(state: State, path: str, make: Callable[[], Document]) -> Document:
@@ -51,7 +51,7 @@ def _make(state: State, path: str, make: Callable[[], Document]) -> Document:
     if found.exact and is_canonical and "?" not in path:
         state.documents[path] = found
     else:
-        state.variants.put(path.encode("utf-8", "surrogatepass"), found)
+        state.variants.put(path, found, len(found.body) + OVERHEAD)
     return found
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from archcap.errors import ArchcapError
-from archcap_service.bodies import Disconnected, Headers, Message, Receive, header, read_body
+from archcap_service.bodies import Disconnected, Headers, Message, Receive, header
 from archcap_service.effective import Document, State
 from archcap_service.logs import LOGGER, REQUEST_ID, request_id
 from archcap_service.metrics import Histogram, Metrics
@@ -29,6 +29,7 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 _RESOLVE = re.compile(rb"/v1/engines/([^/]{1,100})/releases/([^/]{1,100})/resolve")
 _JSON, _NO_STORE = (b"content-type", b"application/json"), (b"cache-control", b"no-store")
 _HIT, _MISS = ("hit",), ("miss",)
+_LIGHT_BYTES = 65_536
 _EMPTY: Message = {"type": "http.response.body", "body": b""}
 SECURITY: Headers = [
     (b"x-content-type-options", b"nosniff"),
@@ -160,17 +161,21 @@ class Edge:
         )
 
     async def _resolve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a resolution; errors and what takes long go the long way, with the body in hand."""
+        """Answer a resolution; errors and what takes long go the long way, with what was read in hand."""
         start = time.perf_counter()
         state = self._replica.state
-        try:
-            body = await read_body(receive, scope["headers"], self._replica.settings.max_body_bytes)
-        except (ServiceError, Disconnected) as error:
-            await self._outer(scope, _failing(error), send)
-            return
-        answer = self._quick(state, scope["raw_path"], body) if state is not None else None
+        message = await receive()
+        whole = message["type"] == "http.request" and not message.get("more_body", False)
+        answer = None
+        if whole and state is not None:
+            body = message.get("body", b"")
+            answer = state.answers.get((scope["raw_path"], body))
+            if answer is not None:
+                self._metrics.answers[_HIT] += 1
+            elif len(body) <= _LIGHT_BYTES:
+                answer = self._quick(state, scope["raw_path"], body)
         if answer is None:
-            await self._outer(scope, _again(body, receive), send)
+            await self._outer(scope, _again(message, receive), send)
             return
         head: Headers = [_JSON, _NO_STORE, SECURITY[0], (b"content-length", b"%d" % len(answer))]
         await send({"type": "http.response.start", "status": 200, "headers": head})
@@ -178,23 +183,19 @@ class Edge:
         self._resolve_time.observe(time.perf_counter() - start)
 
     def _quick(self, state: State, path: bytes, body: bytes) -> bytes | None:
-        """Return a remembered answer or one that takes no time; None for anything else."""
-        key = self._resolving.key(path, body)
-        found = state.answers.get(key)
-        if found is not None:
-            self._metrics.answers[_HIT] += 1
-            return found
+        """Return an answer that takes no time; None for anything else."""
         match = _RESOLVE.fullmatch(path)
         if match is None:
             return None
         try:
             engine, release = (unquote_to_bytes(part).decode() for part in match.groups())
-            if self._resolving.is_light(state, engine, release, body):
-                found = self._resolving.answer(state, engine, release, body)
-                state.answers.put(key, found)
-                self._metrics.answers[_MISS] += 1
+            if not self._resolving.is_light(state, engine, release, body):
+                return None
+            found = self._resolving.answer(state, engine, release, body)
         except Exception:
             return None  # the long way words it
+        self._resolving.remember(state, (path, body), found)
+        self._metrics.answers[_MISS] += 1
         return found
 
     async def _outer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -279,8 +280,8 @@ class _Outgoing:
         await self({"type": "http.response.body", "body": body})
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
-    """Return a channel that gives a body that has been read once more."""
+def _again(message: Message, receive: Receive) -> Receive:
+    """Return a channel that gives a message that has been read once more."""
     given = False
 
     async def channel() -> Message:
@@ -288,13 +289,6 @@ def _again(body: bytes, receive: Receive) -> Receive:
         if given:
             return await receive()
         given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return channel
-
-
-def _failing(error: Exception) -> Receive:
-    async def channel() -> Message:
-        raise error
+        return message
 
     return channel

@@ -7,49 +7,58 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from archcap.snapshot import Snapshot
 from archcap_service.overrides import Override, OverrideProblem, apply_overrides
 from archcap_service.store.revisions import Revision, Stored
 
+K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
+Question: TypeAlias = tuple[bytes, bytes]
+"""The path and the body of a POST, as they came."""
+OVERHEAD = 300
+"""Bytes a remembered answer takes besides its content."""
 
 
-class Memory(Generic[V]):
+class Memory(Generic[K, V]):
     """A bounded memory of answers; the oldest used go first.
 
     Args:
         limit_bytes: how much it may hold.
-        size: how much one answer takes.
     """
 
-    def __init__(self, limit_bytes: int, size: Callable[[V], int]) -> None:
+    def __init__(self, limit_bytes: int) -> None:
         self._limit = limit_bytes
-        self._size = size
-        self._held: OrderedDict[bytes, V] = OrderedDict()
+        self._held: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self.bytes = 0
 
-    def get(self, key: bytes) -> V | None:
+    def get(self, key: K) -> V | None:
         """Return what is remembered under *key*."""
         found = self._held.get(key)
-        if found is not None:
-            self._held.move_to_end(key)
-        return found
+        if found is None:
+            return None
+        self._held.move_to_end(key)
+        return found[0]
 
-    def put(self, key: bytes, value: V) -> None:
-        """Remember *value*, forgetting what was used least lately where there is no room."""
-        size = self._size(value)
+    def put(self, key: K, value: V, size: int) -> None:
+        """Remember *value*, forgetting what was used least lately where there is no room.
+
+        Args:
+            key: what it is found by.
+            value: the answer.
+            size: of both, in bytes.
+        """
         if size > self._limit or key in self._held:
             return
-        self._held[key] = value
+        self._held[key] = value, size
         self.bytes += size
         while self.bytes > self._limit:
-            _, dropped = self._held.popitem(last=False)
-            self.bytes -= self._size(dropped)
+            _, (_, dropped) = self._held.popitem(last=False)
+            self.bytes -= dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +117,8 @@ class State:
     unfit: tuple[tuple[Override, tuple[OverrideProblem, ...]], ...] = ()
     recent: tuple[Revision, ...] = ()
     documents: dict[str, Document] = field(default_factory=dict)
-    variants: Memory[Document] = field(default_factory=lambda: Memory(16 << 20, lambda one: len(one.body) + 200))
-    answers: Memory[bytes] = field(default_factory=lambda: Memory(64 << 20, lambda one: len(one) + 100))
+    variants: Memory[str, Document] = field(default_factory=lambda: Memory(16 << 20))
+    answers: Memory[Question, bytes] = field(default_factory=lambda: Memory(64 << 20))
     making: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -138,5 +147,5 @@ def state_of(
     else:
         applied = apply_overrides(base, stored.overrides)
         unfit = applied.unfit
-    answers: Memory[bytes] = Memory(answer_bytes, lambda one: len(one) + 100)
+    answers: Memory[Question, bytes] = Memory(answer_bytes)
     return State(applied.snapshot, base, stored.revision, stored.overrides, unfit, recent, answers=answers)

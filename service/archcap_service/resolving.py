@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from hashlib import blake2b
 
 from archcap.errors import ArchcapError, RequestError
 from archcap.model.base import Json, JsonObject
@@ -14,7 +13,7 @@ from archcap.resolver import resolve
 from archcap.rules.run import Program
 from archcap_service.bodies import check_depth
 from archcap_service.documents import release_view
-from archcap_service.effective import State
+from archcap_service.effective import OVERHEAD, Question, State
 from archcap_service.logs import LOGGER
 from archcap_service.metrics import Metrics
 from archcap_service.problems import ServiceError, Wrong
@@ -35,18 +34,13 @@ class Resolving:
         self._settings = settings
         self._metrics = metrics
 
-    def key(self, path: bytes, body: bytes) -> bytes:
-        """Return what the answer is remembered under; a state has a memory of its own.
-
-        Args:
-            path: as it came, so that nothing has to be taken apart.
-            body: likewise.
-        """
-        return blake2b(path + b"\n" + body, digest_size=20).digest()
+    def remember(self, state: State, question: Question, answer: bytes) -> None:
+        """Keep an answer for as long as the state holds; the same bytes get it again."""
+        state.answers.put(question, answer, sum(map(len, question)) + len(answer) + OVERHEAD)
 
     def is_light(self, state: State, engine: str, release: str, body: bytes) -> bool:
         """Return whether the answer takes well under a millisecond: no fixes asked for, rules compiled already."""
-        if _HEAVY in body or len(body) > 65_536 or engine not in state.snapshot.engine_names:
+        if _HEAVY in body or engine not in state.snapshot.engine_names:
             return False
         if release not in state.snapshot.releases(engine):
             return False
@@ -61,7 +55,7 @@ class Resolving:
         check_depth(body, self._settings.max_depth)
         value = read_object(body, "the request")
         release_view(state.snapshot, engine, release)
-        return to_json(self._resolve(state, engine, release, value))
+        return self._answer(state, engine, release, value)
 
     def batch(self, state: State, engine: str, release: str, body: bytes) -> tuple[bytes, bool]:
         """Return the resolutions, in order, and whether they are a JSON array (else JSON lines, like the body).
@@ -104,7 +98,7 @@ class Resolving:
         try:
             if not isinstance(value, dict):
                 raise RequestError("bad-request", "a request must be an object", "see docs/schemas/request.json")
-            return to_json(self._resolve(state, engine, release, value))
+            return self._answer(state, engine, release, value)
         except RequestError as error:
             return _failed(error, identity)
         except ArchcapError:
@@ -112,6 +106,19 @@ class Resolving:
         except Exception:
             LOGGER.exception("a request of a batch failed")
             return _failed(RequestError("internal", "this request could not be answered", "please report it"), identity)
+
+    def _answer(self, state: State, engine: str, release: str, value: JsonObject) -> bytes:
+        """Return the answer; the same launch under another id, or written with other spaces, is not computed again."""
+        identity = value.get("id")
+        if not isinstance(identity, str | int | None) or isinstance(identity, bool):
+            return to_json(self._resolve(state, engine, release, value))  # says what is wrong with it
+        asked = {key: part for key, part in value.items() if key != "id"}
+        question = f"{engine} {release}".encode("utf-8", "surrogatepass"), dumps(asked)
+        found = state.answers.get(question)
+        if found is None:
+            found = to_json(self._resolve(state, engine, release, asked))
+            self.remember(state, question, found)
+        return found if identity is None else b'{"id":' + dumps(identity) + b"," + found[1:]
 
     def _resolve(self, state: State, engine: str, release: str, value: JsonObject) -> Resolution:
         for name, said in (("engine", engine), ("release", release)):

@@ -35,6 +35,20 @@ def test_an_answer_is_the_librarys_own_also_when_repeated(read_only, snapshot, p
     assert ("fixes" in answer.json()) == ("fixes" in parts)
 
 
+def test_the_same_launch_under_another_id_is_not_computed_again(read_only, snapshot):
+    metrics = read_only.edge._metrics
+    read_only.client.post(PATH, json={**ASK, "id": "first"})
+    before = sum(metrics.resolve_seconds.counts)
+    for identity in (1, -5, 'ä"\n', "x" * 50, None):
+        answer = read_only.client.post(PATH, json={**ASK, "id": identity})
+        assert answer.content == own(snapshot, id=identity)
+    assert sum(metrics.resolve_seconds.counts) == before
+    for wrong in (True, 1.5, [], {}):
+        assert read_only.client.post(PATH, json={**ASK, "id": wrong}).status_code == 422
+    other = {**ASK, "settings": {"shard_size": 1}}
+    assert read_only.client.post(PATH, json=other).content == own(snapshot, settings={"shard_size": 1})
+
+
 def test_an_unknown_release_is_answered_by_the_nearest(read_only):
     answer = read_only.client.post(f"{TOY}/0.12/resolve", json=ASK).json()
     assert (answer["release"], answer["release_match"]) == ("0.11", "nearest")

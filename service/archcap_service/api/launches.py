@@ -69,11 +69,11 @@ async def resolve(request: Request, here: Here, engine: EngineName, release: Rel
     """Say whether a launch starts, which settings it changes, why it is refused and, with `fixes`, what would start."""
     state = here.replica.present
     body = await read_body(request.receive, request.scope["headers"], here.replica.settings.max_body_bytes)
-    key = here.resolving.key(request.scope["raw_path"], body)
-    found = state.answers.get(key)
+    question = request.scope["raw_path"], body
+    found = state.answers.get(question)
     if found is None:
         found = await run_in_threadpool(here.resolving.answer, state, engine, release, body)
-        state.answers.put(key, found)
+        here.resolving.remember(state, question, found)
     return Response(found, media_type="application/json", headers={"cache-control": "no-store"})
 
 
