@@ -22,6 +22,7 @@ COMMANDS = {
     "history": ("archcap.cli.history", "say in which releases an architecture got and lost what"),
     "validate": ("archcap.cli.validate", "check the registry's data"),
     "verify": ("archcap.cli.verify", "compare the rules with the engine's own resolution"),
+    "scan": ("archcap.cli.scan", "read the facts of releases from an engine's source"),
     "build": ("archcap.cli.build", "compile the registry into a snapshot"),
     "doctor": ("archcap.cli.doctor", "check this installation"),
 }

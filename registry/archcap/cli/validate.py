@@ -29,7 +29,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     Returns:
         0 when the data is sound, 2 when it cannot be used; 1 when `--strict` is given and there are warnings.
     """
-    problems = problems_of(_root(args.path or session.registry))
+    problems = problems_of(registry_root(args.path or session.registry))
     errors = any(problem.severity == "error" for problem in problems)
     _write(problems, args.format, session)
     if args.format == "text" and not errors:
@@ -50,7 +50,12 @@ def problems_of(root: Path) -> list[Problem]:
     return list(dict.fromkeys([*loaded.problems, *lint(loaded)]))
 
 
-def _root(given: Path | None) -> Path:
+def registry_root(given: Path | None) -> Path:
+    """Return the folder of the registry's YAML: the one given, else this checkout.
+
+    Raises:
+        RequestError: `no-registry`.
+    """
     from archcap.snapshot.store import checkout_root
 
     root = given or checkout_root()
