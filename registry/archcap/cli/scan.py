@@ -36,7 +36,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
     root = registry_root(session.registry)
     folder = root / "registry" / "engines" / engine
     if not (folder / "scan.yaml").is_file():
-        raise RequestError("no-scan-settings", f"{folder} has no scan.yaml", "name an engine whose source can be scanned")
+        hint = "name an engine whose source can be scanned"
+        raise RequestError("no-scan-settings", f"{folder} has no scan.yaml", hint)
     config = load_config(folder / "scan.yaml")
     scans = _scans(args.sources, config, session)
     if args.write:
