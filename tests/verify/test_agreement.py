@@ -173,6 +173,16 @@ def test_other_releases_and_platforms_are_left_out_when_one_is_named(compare):
     assert "no recorded answer is left to compare" in ran.err
 
 
+def test_an_engine_that_lacks_libraries_is_noticed(compare):
+    row = raised({"tp_size": 9}, "check_tp")
+    row["error"]["type"] = "ModuleNotFoundError"
+    ran, report = compare(row, good({}))
+    assert report["notes"] == [
+        "1 launches ended in an ImportError: does the interpreter have all that the engine needs?"
+    ]
+    assert report["notes"][0] in ran.out
+
+
 def test_differences_are_cut_off_where_asked(compare):
     ran, report = compare(recorded({}), words=("--show", "1"))
     assert f"{len(report['differences']) - 1} more differences" in ran.out

@@ -151,13 +151,19 @@ def test_a_killed_run_is_taken_up_where_it_was(source, configs, tmp_path):
     words = [sys.executable, "-c", "import sys; from archcap.cli import main; sys.exit(main())", "verify", "--engine",
              "sglang@0.5.23", "--python", sys.executable, "--engine-source", source, "--launches", tmp_path / "l.jsonl",
              "--configs", configs, "--resume", tmp_path / "a.jsonl", "--registry", REGISTRY]  # fmt: skip
-    running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    running = subprocess.Popen(words, stdout=subprocess.DEVNULL, env={**os.environ, "TMPDIR": str(scratch)})
     while running.poll() is None and not (kept.exists() and kept.read_bytes()):
         time.sleep(0.02)
     running.send_signal(signal.SIGKILL)
-    running.communicate()
+    running.wait()
     before = len(answers(tmp_path / "a.jsonl"))
     assert 0 < before < len(settings)
+    deadline = time.monotonic() + 30
+    while list(scratch.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert list(scratch.iterdir()) == [], "the worker that lost its run must clean up after it"
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert f"199 launches on h100, {before} answered in earlier runs" in done.stdout

@@ -31,6 +31,8 @@ SUMMARY = "compare the rules with the engine's own resolution"
 PLATFORMS = ("h100", "b200", "mi300x")
 """Devices where none are named: one of each kind of attention defaults."""
 
+_IMPORTS = ("ImportError", "ModuleNotFoundError")
+
 
 def configure(parser: Parser) -> None:
     """Declare the options."""
@@ -161,6 +163,7 @@ def _live(args: argparse.Namespace, session: Session) -> Verification:
         running = Run(engine, environment, session.snapshot, kept)
         done = _verified(name, running.answers(launches), len(launches), args, session)
     notes = [f"the engine calls itself {engine.version}"] if engine.version not in (None, release) else []
+    notes += done.notes
     return Verification(
         done.engine, done.releases, done.platforms, done.snapshot, done.agreement, engine.version, done.not_run,
         running.reused, done.only, notes,
@@ -273,6 +276,7 @@ def _verified(
     from archcap.verify.engine_process import NotRun
 
     agreement = Agreement()
+    imports = 0
     not_run: list[NotRun] = []
     releases: Counter[str] = Counter()
     platforms: Counter[str] = Counter()
@@ -282,9 +286,12 @@ def _verified(
                 not_run.append(answer)
             else:
                 agreement.add(compared(launch, answer, session.snapshot, frozenset(args.fields)))
+                imports += answer.error is not None and answer.error.type in _IMPORTS
                 releases[launch.release] += 1
                 platforms[launch.gpu] += 1
             progress.step(f"{agreement.disagreeing} disagree")
+    if imports:
+        notes += (f"{imports} launches ended in an ImportError: does the interpreter have all that the engine needs?",)
     digest = session.snapshot.digest
     return Verification(
         engine, releases, platforms, digest, agreement, None, not_run, only=args.fields, notes=notes

@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 import select
+import shutil
 import signal
 import sys
 import time
@@ -23,8 +24,6 @@ from typing import Protocol, TextIO
 from . import machine, sglang
 
 Object = dict[str, object]
-GOODBYE_S = 2.0
-"""How long a launch that is told to end may take."""
 
 
 class Engine(Protocol):
@@ -60,7 +59,7 @@ def main() -> int:
     for line in sys.stdin:
         launch = json.loads(line)
         _say(out, _answer(engine, launch, folders, float(setup["timeout_s"])))
-    out.flush()
+    shutil.rmtree(setup["scratch"], ignore_errors=True)  # whoever started this may have been killed
     os._exit(0)  # libraries below the engine complain of a normal exit
 
 

@@ -122,10 +122,11 @@ _Find = Callable[[str, "str | None"], "importlib.machinery.ModuleSpec | None"]
 
 
 def _honest(find: _Find, absent: Mapping[str, Package]) -> _Find:
-    """Wrap the check for a package's presence: it goes on denying those that are only imported in passing."""
+    """Wrap the check for a package's presence: it denies those that are only imported in passing until somebody has."""
 
     def find_spec(name: str, package: str | None = None) -> importlib.machinery.ModuleSpec | None:
-        stand_in = absent.get(name.partition(".")[0])
-        return None if stand_in is not None and not stand_in.found else find(name, package)
+        top = name.partition(".")[0]
+        denied = top in absent and not absent[top].found and top not in sys.modules
+        return None if denied else find(name, package)
 
     return find_spec
