@@ -34,7 +34,7 @@ STATEMENT = {
 _numbers = itertools.count(1)
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Make the invented engine known, and keep databases and snapshots out of the user's folders."""
     with pytest.MonkeyPatch.context() as patch:
@@ -46,7 +46,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def snapshot(toy: None) -> Snapshot:
     """The invented registry."""
     return Snapshot.open(build(load_registry(MINI)))
@@ -140,7 +140,7 @@ def service(serving: Serving, sqlite_url: str) -> Service:
     return serving(sqlite_url)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def read_only(snapshot: Snapshot, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service that nobody writes to, shared by all tests."""
     with started(snapshot) as start:
