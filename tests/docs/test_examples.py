@@ -10,7 +10,7 @@ import yaml
 from archcap.load import check_registry, load_registry
 from archcap.model.hardware import Gpu
 from archcap.rules import check_engine
-from archcap.scanner.config import load_config
+from archcap.scanner.config import ScanConfig, load_config
 from tests.docs.pages import ROOT, Fence, fences
 
 EXAMPLES = [fence for fence in fences("yaml") if fence.mark == "example"]
@@ -40,6 +40,11 @@ def test_the_examples_are_one_registry_without_a_problem(tmp_path: Path, names: 
 def test_the_example_of_scan_settings_can_be_read(tmp_path: Path) -> None:
     config = load_config(written(tmp_path, FORMAT) / "registry/engines/kiln/scan.yaml")
     assert (config.family("clay_text"), config.role("ClayDraft")) == ("clay", "draft")
+
+
+def test_every_scan_setting_is_described() -> None:
+    section = (ROOT / FORMAT).read_text(encoding="utf-8").split("\n## scan.yaml\n")[1]
+    assert {name for name in ScanConfig.model_fields if f"`{name}`" not in section} == set()
 
 
 def test_a_wrong_word_in_an_example_is_found(tmp_path: Path) -> None:
