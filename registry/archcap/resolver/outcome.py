@@ -15,7 +15,7 @@ from archcap.resolver.knowledge import SnapshotView
 from archcap.resolver.subject import Subject
 from archcap.rules.run import Inputs, Kind, Run, StatementInfo, Unknown
 
-_ENDS = (Kind.FINDING, Kind.REFUSED)
+_FINDING, _REFUSED = Kind.FINDING, Kind.REFUSED
 _BLOCKS = ("error", "unsafe")
 
 
@@ -76,7 +76,8 @@ def _each(value: Json) -> list[Json]:
 def _blockers(subject: Subject, run: Run) -> Iterator[int]:
     statements = subject.view.program.statements
     for index, event in enumerate(run.trace):
-        if event.kind in _ENDS and statements[event.statement].severity in _BLOCKS:
+        kind = event.kind
+        if kind == _REFUSED or (kind == _FINDING and statements[event.statement].severity in _BLOCKS):
             yield index
 
 

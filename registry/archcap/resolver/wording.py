@@ -6,6 +6,7 @@ Golden tests hold the wording. No engine is named here: titles, flags and `says`
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 
 from archcap.model.architectures import Architecture
@@ -17,6 +18,7 @@ from archcap.rules.run import Unknown
 from archcap.suggest import nearest_names
 
 _LONGEST = 60
+_PLACE = re.compile(r"\{\{|\}\}|\{[^{}]+\}")
 
 
 def value_text(value: Json | Unknown) -> str:
@@ -107,11 +109,15 @@ def raised(text: str) -> str:
 
 
 def fill(template: str, values: Mapping[str, Json]) -> str:
-    """Put *values* into the `{name}` places of *template*."""
-    text = template
-    for name, value in values.items():
-        text = text.replace("{" + name + "}", value_text(value))
-    return text
+    """Put *values* into the `{name}` places of *template*; `{{` and `}}` stand for braces."""
+    return _PLACE.sub(lambda found: _filled(found.group(), values), template)
+
+
+def _filled(place: str, values: Mapping[str, Json]) -> str:
+    if place in ("{{", "}}"):
+        return place[0]
+    name = place[1:-1]
+    return value_text(values[name]) if name in values else place
 
 
 def not_a_choice(name: str, value: Json, choices: Sequence[str | int]) -> str:

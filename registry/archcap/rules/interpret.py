@@ -16,23 +16,23 @@ from typing import Literal
 from archcap.rules import expr as x
 from archcap.rules.attempt import Attempt, Compiled
 from archcap.rules.codegen import may_be_collection
-from archcap.rules.evaluate import Eval, Evaluator, guarded, read_path
+from archcap.rules.evaluate import Evaluator, guarded
 from archcap.rules.functions import RAISES, raised_text
 from archcap.rules.ir import ReleaseIR, StepIR, Stmt, Write
+from archcap.rules.reads import Eval, read_path
 from archcap.rules.run import Event, Inputs, Kind, Run, Unknown, Value
-from archcap.rules.runtime import ListsOf, plain, with_leaf
+from archcap.rules.runtime import ListsOf, plain
 from archcap.rules.state import (
     NOTHING,
     Result,
     State,
-    Store,
     Unsure,
     joined,
     needs_of,
-    needs_of_event,
     unknown,
     unsure,
 )  # fmt: skip
+from archcap.rules.writes import abandon, commit, place_of, put_env, rejoin, store
 
 Outcome = Literal["next", "return", "pipeline", "stage"]
 Ways = dict[Outcome, State]
@@ -247,7 +247,7 @@ class _Running:
         merged: Ways = {}
         for outcome, way in ways.items():
             if step.isolated:
-                _commit(way)
+                commit(way)
             way.locals = dict(outer)
             way.own_settings, way.own_vars, way.pending = outer_own
             self._add(merged, "next" if outcome == "return" else outcome, way, base)
@@ -376,10 +376,10 @@ class _Running:
         try:
             ways = self._interpreted(step, state)
         except Halt as halt:
-            _abandon(halt.state, kept)
+            abandon(halt.state, kept)
             raise
         for _, _, refused in self.collected.refusals[refused_before:]:
-            _abandon(refused, kept)
+            abandon(refused, kept)
         for way in ways.values():
             inner = way.journal
             way.settings, way.vars = kept.settings, kept.vars
@@ -388,7 +388,7 @@ class _Running:
             way.own_settings, way.own_vars = kept.own_settings.copy(), kept.own_vars.copy()
             way.pending, way.journal = kept.pending.copy(), kept.journal.copy()
             for event in inner:
-                _rejoin(way, event)
+                rejoin(way, event)
         return ways
 
     def _below(self, do: _Do, state: State) -> Ways:
@@ -531,15 +531,15 @@ class _Running:
 
     def _put(self, stmt: Stmt, write: Write, value: Result, state: State, needs: frozenset[str]) -> None:
         kind, name = write.kind, ".".join(write.path)
-        place = _place_of(write, state)
+        place = place_of(write, state)
         if kind in ("env", "env_if_unset"):
-            _put_env(state, name, value, needs)
+            put_env(state, name, value, needs)
         event = Event(_KINDS[kind], stmt.index, name, value)
         if needs:
             event = unsure(event, needs)
             present = read_path(place, write.path, state) if place.holds(write.path[0]) else unknown(needs)
             value = joined(present, value, needs)
-        if not _store(place, write.path, value):
+        if not store(place, write.path, value):
             self._undetermined(stmt.index, needs_of(place.read(write.path[0])))
         isolated = state.own_settings is not None and kind in ("set", "default", "var")
         (state.pending if isolated else state.journal).append(event)
@@ -550,66 +550,3 @@ class _Raised:
 
 
 _RAISED = _Raised()
-
-
-def _place_of(write: Write, state: State) -> Store:
-    if write.kind == "fact":
-        return state.facts
-    if write.kind in ("env", "env_if_unset"):
-        return state.env
-    if write.kind == "var":
-        return state.vars if state.own_vars is None else state.own_vars
-    return state.settings if state.own_settings is None else state.own_settings
-
-
-def _put_env(state: State, name: str, value: Result, needs: frozenset[str]) -> None:
-    written = state.env_written
-    if needs:
-        written[name] = joined(written[name], value, needs) if name in written else unknown(needs, needs_of(value))
-        state.env_set[name] = True if state.env_set.get(name) is True else Unknown(needs)
-    else:
-        written[name], state.env_set[name] = value, True
-
-
-def _store(place: Store, path: x.Path, value: Result) -> bool:
-    """Write a value or leaf; return False where what it is a leaf of is unknown, so that it might have raised."""
-    if len(path) == 1:
-        place.write(path[0], value)
-        return True
-    root = inner = place.read(path[0])
-    for key in path[1:-1]:
-        inner = inner.get(key) if type(inner) is dict else inner
-    if type(root) is Unknown or type(inner) is Unknown:
-        return False
-    place.write(path[0], with_leaf(root, path[1:], value))
-    return True
-
-
-def _commit(state: State) -> None:
-    """Let the writes of an isolated step appear."""
-    assert state.own_settings is not None
-    assert state.own_vars is not None
-    state.settings, state.vars = state.own_settings, state.own_vars
-    state.journal.extend(state.pending)
-
-
-def _abandon(state: State, entry: State) -> None:
-    """Drop what was pending when a step called by an isolated one was refused."""
-    state.settings, state.vars = entry.settings, entry.vars
-    state.journal = [*entry.journal, *(one for one in state.journal if one.kind not in (Kind.SET, Kind.VAR))]
-
-
-def _rejoin(state: State, event: Event) -> None:
-    """Let what a step called by an isolated one wrote join the pending writes."""
-    if event.kind not in (Kind.SET, Kind.VAR):
-        state.journal.append(event)
-        return
-    path = tuple(event.name.split("."))
-    place = state.own_settings if event.kind is Kind.SET else state.own_vars
-    assert place is not None
-    value: Result = event.value
-    needs = needs_of_event(event)
-    if needs:
-        value = joined(read_path(place, path, state), value, needs)
-    _store(place, path, value)
-    state.pending.append(event)

@@ -46,14 +46,15 @@ def module_name(engine: str, release: str) -> str:
 def rules_digest(snapshot: Snapshot, engine: str) -> str:
     """Return the digest over everything an engine's compiled rules depend on, the generator included.
 
-    Of lists that is their ids: what is in them is looked up when the rules run.
+    Of lists that is their ids and kinds: what is in them is looked up when the rules run.
     """
     base = f"engines/{engine}/"
     paths = [base + part for part in _RULE_PARTS]
     paths += [path for path in snapshot.parts if path.startswith(base + "steps/")]
     leaves = [(path, snapshot.digest_of(path)) for path in (*paths, "vocabulary")]
-    ids = canonical([*section(snapshot.raw(base + "lists"), "lists")])
-    return node_digest([*leaves, ("lists", leaf_digest(ids)), ("generator", generator_digest())])
+    lists = section(snapshot.raw(base + "lists"), "lists")
+    kinds = canonical({name: section(lists, name).get("kind") for name in lists})
+    return node_digest([*leaves, ("lists", leaf_digest(kinds)), ("generator", generator_digest())])
 
 
 @lru_cache(maxsize=1)
