@@ -6,6 +6,7 @@ broken.
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import shutil
@@ -118,7 +119,7 @@ def kill(url: str) -> list[str]:
                 number += 1
                 try:
                     status, body = replica.ask("POST", "/v1/overrides", token, statement(number))
-                except OSError:
+                except (OSError, http.client.HTTPException):
                     return
                 if status == 201:
                     acknowledged.append(json.loads(body)["override"]["id"])
