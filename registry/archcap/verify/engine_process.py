@@ -98,6 +98,7 @@ class EngineProcess:
 
         Raises:
             RequestError: `no-python`, `no-engine`, `engine-import`, or `no-worker` when something else answers.
+            _Ended: it was killed.
         """
         self._environment = environment
         self._rest = b""
@@ -137,6 +138,8 @@ class EngineProcess:
         try:
             reply = self._exchange(setup, self._environment.ready_timeout_s)
         except _Ended as ended:
+            if (self._process.poll() or 0) < 0:
+                raise  # somebody killed it: that says nothing of the interpreter
             said = f"{self._environment.python} does not run the worker: {ended}"
             raise RequestError("no-worker", said, "give --python the interpreter that has the engine") from None
         ready, unready = reply.get("ready"), reply.get("unready")
@@ -288,18 +291,20 @@ class Engine:
         waiting = list(launches)
         ends = 0
         while waiting:
-            with EngineProcess(self._name, self._environment, machine, env) as process:
+            try:
+                process = EngineProcess(self._name, self._environment, machine, env)
+            except _Ended as ended:
+                ends = _counted(ends, ended, waiting[0])
+                continue
+            with process:
                 self._check(process.version)
                 while waiting:
                     launch = waiting.pop(0)
                     try:
                         reply = process.ask(launch)
                     except _Ended as ended:
-                        ends += 1
                         yield launch, NotRun(launch, f"the engine's process broke: {ended}")
-                        if ends >= _RESTARTS:
-                            said = f"the engine's process broke {ends} times in a row: {ended}"
-                            raise RequestError("engine-breaks", said, f"the last launch was {launch.id}") from None
+                        ends = _counted(ends, ended, launch)
                         break
                     ends = 0
                     yield launch, reply
@@ -309,3 +314,15 @@ class Engine:
             said = f"{self._environment.source or self._environment.python} has {self._name} {version}"
             raise RequestError("wrong-release", f"{said}, not {self._release}", f"--engine {self._name}@{version}?")
         self.version = version
+
+
+def _counted(ends: int, ended: _Ended, launch: Launch) -> int:
+    """Return how often in a row the process has ended by now.
+
+    Raises:
+        RequestError: `engine-breaks`, that was too often.
+    """
+    if ends + 1 >= _RESTARTS:
+        said = f"the engine's process broke {ends + 1} times in a row: {ended}"
+        raise RequestError("engine-breaks", said, f"the last launch was {launch.id}")
+    return ends + 1
