@@ -138,7 +138,7 @@ def test_an_engine_source_that_changed_is_asked_again(verify, tmp_path):
              "--resume", tmp_path / "a.jsonl")  # fmt: skip
     verify(*words, stdin=lines(launch({})))
     module = source / "sglang/srt/server_args.py"
-    module.write_text(module.read_text().replace("else 64", "else 32"))
+    module.write_text(module.read_text().replace("else 64", "else 2 * 16"))
     ran = verify(*words, stdin=lines(launch({})))
     assert "answered in earlier runs" not in ran.out
     assert "engine 32, ours 64" in ran.out
