@@ -43,7 +43,7 @@ def _finding(outcome: Outcome, index: int) -> Finding:
     values: dict[str, Json] = event.value if isinstance(event.value, dict) else {}
     message = wording.raised(raised) if raised else wording.fill(info.text or info.id, values)
     severity = "error" if event.kind == Kind.REFUSED else info.severity or "info"
-    causes = causes_of(outcome, index)
+    causes = () if severity == "info" else causes_of(outcome, index)  # what is merely said asks for no cure
     return Finding(info.id, severity, info.stage, message, causes, info.source, info.evidence)
 
 

@@ -24,6 +24,7 @@ from archcap.resolver.subject import Subject, subject_of
 from archcap.rules.run import Program, Unknown
 
 _STARTS = ("ok", "adjusted")
+_STAGES = ("parse", "resolve", "load", "init", "request")
 _MOST_TRIES, _MOST_SHOWN, _MOST_ALIKE, _MOST_VALUES = 900, 12, 3, 24
 
 Change = tuple[str, Json]
@@ -44,7 +45,7 @@ class _Search:
     found: list[_Try] = field(default_factory=list)
 
     def single(self, start: Outcome, base: tuple[Change, ...] = ()) -> list[_Try]:
-        """Try every one change behind the first blocker of *start*; return those that cure it without starting."""
+        """Try every one change behind the first blocker of *start*; return those that get further without starting."""
         partial: list[_Try] = []
         for change in _changes(start):
             if self._covered((*base, change)):
@@ -54,7 +55,7 @@ class _Search:
                 continue
             if tried.outcome.verdict in _STARTS:
                 self.found.append(tried)
-            elif _first_blocker(tried.outcome) != _first_blocker(start):
+            elif _reach(tried.outcome) > _reach(start):
                 partial.append(tried)
         return partial
 
@@ -140,6 +141,16 @@ def _first_blocker(outcome: Outcome) -> str | None:
     if outcome.blockers:
         return statement_of(outcome.subject, outcome.run.trace[outcome.blockers[0]].statement).id
     return outcome.barred[0].rule if outcome.barred else None
+
+
+def _reach(outcome: Outcome) -> tuple[int, int]:
+    """Return how far the launch gets before its first blocker; later is further."""
+    if outcome.barred and outcome.barred[0].setting is not None:
+        return (-1, -1)
+    if not outcome.blockers:
+        return (len(_STAGES), 0)
+    info = statement_of(outcome.subject, outcome.run.trace[outcome.blockers[0]].statement)
+    return (_STAGES.index(info.stage), info.index)
 
 
 def _changes(outcome: Outcome) -> Iterator[Change]:
