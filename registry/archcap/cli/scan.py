@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from archcap.cli import OK
@@ -12,7 +12,7 @@ from archcap.cli.console import table
 from archcap.cli.progress import Progress
 from archcap.cli.validate import registry_root
 from archcap.errors import RequestError
-from archcap.model.base import JsonObject
+from archcap.model.base import Json, JsonObject
 from archcap.model.codec import dumps
 from archcap.scanner.config import ScanConfig, load_config
 from archcap.scanner.scan import Scan, scan_source
@@ -90,11 +90,16 @@ def _row(item: tuple[str, Scan]) -> list[str]:
     return [release, *map(str, counts), str(len(scan.unknown) + len(scan.unresolved))]
 
 
-def _summary(release: str, scan: Scan) -> JsonObject:
+def _summary(release: str, scan: Scan) -> Json:
+    architectures: JsonObject = {name: _names(one.support) for name, one in sorted(scan.architectures.items())}
     return {
         "release": release,
-        "architectures": {name: sorted(one.support) for name, one in sorted(scan.architectures.items())},
-        "settings": sorted(scan.settings.settings),
-        "lists": sorted(scan.lists),
+        "architectures": architectures,
+        "settings": _names(scan.settings.settings),
+        "lists": _names(scan.lists),
         "unresolved": [f"{one.file}:{one.line}: {one.reason}" for one in (*scan.unknown, *scan.unresolved)],
     }
+
+
+def _names(of: Iterable[str]) -> Json:
+    return list[Json](sorted(of))
