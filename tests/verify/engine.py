@@ -33,6 +33,7 @@ class ServerArgs:
     attention_backend: str = None
     disable_radix_cache: bool = False
     graph_sizes: list = dataclasses.field(default_factory=list)
+    lora_modules: list = None
     mem_fraction_static: float = None
     nnodes: int = 1
     page_size: int = None

@@ -28,9 +28,13 @@ def space(values):
 
 
 def test_settings_are_tried_that_some_rule_reads_and_some_flag_sets(values):
-    assert set(values) == {"page_size", "speculative_algorithm", "tp_size"}
+    assert set(values) == {"lora_modules", "page_size", "speculative_algorithm", "tp_size"}
     assert "uses_pages" not in values
     assert "trust_remote_code" not in values
+
+
+def test_a_list_is_tried_as_one(values):
+    assert values["lora_modules"].usual == (["q_proj"], ["all"])
 
 
 def test_values_are_choices_and_what_rules_compare_with(values):

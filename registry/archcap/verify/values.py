@@ -50,7 +50,7 @@ def _values(name: str, span: SettingSpan, compared: set[Json]) -> Values:
     if span.type == "bool":
         return Values((True, False))
     if span.choices:
-        return Values(tuple(span.choices))
+        return Values(tuple([choice] if span.type == "list" else choice for choice in span.choices))
     numbers = {value for value in compared if isinstance(value, int | float) and not isinstance(value, bool)}
     if span.type == "int":
         return _whole(name, span, {value for value in numbers if isinstance(value, int)})
