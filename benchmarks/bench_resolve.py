@@ -17,8 +17,8 @@ from archcap.model.registry import Registry
 from archcap.model.request import Request
 from archcap.resolver import resolve
 from archcap.snapshot import build
-from archcap.snapshot.snapshot import Snapshot
 from archcap.snapshot.programs import BUILT
+from archcap.snapshot.snapshot import Snapshot
 from archcap.snapshot.store import SNAPSHOT, default
 from benchmarks import Row, milliseconds
 from benchmarks.bench_rules import SETTINGS, TYPES, Shape
