@@ -7,7 +7,7 @@ from textwrap import dedent
 from archcap.model.vocabulary import Absence, Capability, Group, Probe, Stage, Vocabulary
 from archcap.scanner.config import ScanConfig
 from archcap.scanner.scan import Scan, scan_files
-from archcap.scanner.source import Metadata, Source
+from archcap.scanner.source import Metadata, Source, from_texts
 
 CONFIG = ScanConfig(
     engine="wagon",
@@ -40,7 +40,7 @@ def vocabulary(**probes: Probe) -> Vocabulary:
 def source(files: dict[str, str | bytes], version: str = "1.0") -> Source:
     """Return a source with the given files below the package."""
     content = {path: text if isinstance(text, bytes) else dedent(text).encode() for path, text in files.items()}
-    return Source("wagon", "here", {"__init__.py": b"", **content}, Metadata(version=version))
+    return from_texts("wagon", {"__init__.py": b"", **content}, "here", Metadata(version=version))
 
 
 def scan(files: dict[str, str | bytes], config: ScanConfig = CONFIG, version: str = "1.0", **probes: Probe) -> Scan:

@@ -51,6 +51,21 @@ def config_condition(node: ast.expr, local: Mapping[str, ast.expr]) -> str | Non
     return text if ("hf." in text or "text." in text) else None
 
 
+def local_names(node: ast.AST) -> dict[str, ast.expr]:
+    """Return the names that plain assignments in *node* bind; a name bound twice to different things is left out."""
+    bound: dict[str, ast.expr] = {}
+    twice: set[str] = set()
+    for one in ast.walk(node):
+        if isinstance(one, ast.Assign) and len(one.targets) == 1 and isinstance(one.targets[0], ast.Name):
+            name = one.targets[0].id
+            if name in bound:
+                twice.add(name)
+            bound[name] = one.value
+        elif isinstance(one, ast.For | ast.comprehension) and isinstance(one.target, ast.Name):
+            twice.add(one.target.id)
+    return {name: value for name, value in bound.items() if name not in twice}
+
+
 class _Rewriter:
     def __init__(self, local: Mapping[str, ast.expr]) -> None:
         self.local = local

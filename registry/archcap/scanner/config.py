@@ -37,8 +37,10 @@ class ScanConfig(Record):
     entry_list: str = "EntryClass"
     settings_record: str
     settings_parser: str = "add_cli_args"
+    search: tuple[str, ...] = ("",)
+    """Beginnings of paths that are searched for facts; other files are read where an import leads to them."""
     leave_out: tuple[str, ...] = ()
-    """Beginnings of paths that are not read: vendored code, tests, tools."""
+    """Beginnings of paths below those that are not."""
     drafts: tuple[str, ...] = ()
     """Regular expressions that the names of draft architectures match."""
     expected_unresolved: tuple[str, ...] = ()
@@ -55,6 +57,15 @@ class ScanConfig(Record):
     @cached_property
     def _draft(self) -> re.Pattern[str]:
         return re.compile("|".join(self.drafts) or r"(?!)")
+
+    @property
+    def models_folder(self) -> str:
+        """Folder of the models' package."""
+        return self.models_package.replace(".", "/") + "/"
+
+    def searched(self, path: str) -> bool:
+        """Return whether a file is searched for facts."""
+        return path.startswith(self.search) and not path.startswith(self.leave_out)
 
     def role(self, name: str) -> str:
         """Return the role of an architecture by its name."""

@@ -1,20 +1,26 @@
-"""One file's index: what it binds, its classes with their members, and where in the text each of them stands.
+"""A file's index: what it binds, its classes with their members, its sites, and where in the text each of them stands.
 
-Content in, index out: it knows neither the file's name nor any other file, so it can be cached by content hash.
+Content in, index out: it knows neither the file's name nor any other file, so its pieces can be cached by content.
 """
 
 from __future__ import annotations
 
 import ast
+import codecs
+import re
+import symtable
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from archcap.scanner.chunks import Chunk, chunks
+from archcap.scanner.sites import Site, sites_of
 
 Span = tuple[int, int, int, int]
 """Line and byte column of the beginning, line and byte column of the end, as `ast` counts them."""
 
 
-@dataclass(slots=True)
-class Import:
+class Import(NamedTuple):
     """A name bound by an import: `module` is as written, `name` None for a module import."""
 
     module: str
@@ -24,8 +30,7 @@ class Import:
     guards: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class Value:
+class Value(NamedTuple):
     """An assigned expression. `change` is `=` or what is done to the value the name already has (`+=`, `append`, …)."""
 
     span: Span
@@ -33,29 +38,27 @@ class Value:
     change: str = "="
 
 
-@dataclass(slots=True)
-class Function:
+class Function(NamedTuple):
     """A function or method: its parameters in order, and what its body returns when that is one plain expression."""
 
     span: Span
     params: tuple[str, ...]
-    takes_any: bool = False
-    """It takes `**kwargs`."""
     decorators: tuple[str, ...] = ()
     guards: tuple[str, ...] = ()
-    returns: str | None = None
-    """Text of the expression when the body is a single `return`."""
 
 
-@dataclass(slots=True)
-class Member:
-    """A class attribute or an assignment to `self.name`; `callee` is what is called or named to make the value."""
+class Member(NamedTuple):
+    """A class attribute or an assignment to `self.name`; `callees` are what is called or named to make the value."""
 
-    line: int
+    span: Span
     callees: tuple[str, ...]
     method: str | None = None
     """The method that assigns it; None in the class body."""
-    span: Span | None = None
+
+    @property
+    def line(self) -> int:
+        """The line its value begins in."""
+        return self.span[0]
 
 
 @dataclass(slots=True)
@@ -66,11 +69,11 @@ class Class:
     bases: tuple[str, ...]
     decorators: tuple[str, ...] = ()
     guards: tuple[str, ...] = ()
-    methods: dict[str, Function] = field(default_factory=dict)
+    methods: dict[str, list[Function]] = field(default_factory=dict)
+    """Several under one name when platforms define it differently."""
     members: dict[str, list[Member]] = field(default_factory=dict)
     annotations: dict[str, Span] = field(default_factory=dict)
     """Annotated class-level names in order: span of the whole statement."""
-    super_inits: int = 0
 
 
 @dataclass(slots=True)
@@ -82,29 +85,129 @@ class FileIndex:
     values: dict[str, list[Value]] = field(default_factory=dict)
     functions: dict[str, list[Function]] = field(default_factory=dict)
     classes: dict[str, list[Class]] = field(default_factory=dict)
-    calls: list[tuple[str, Span]] = field(default_factory=list)
-    """Call statements at module level: (callee, span)."""
+    calls: list[Span] = field(default_factory=list)
+    """Call statements at module level."""
+    sites: list[Site] = field(default_factory=list)
     error: tuple[int, str] | None = None
 
 
-def index_file(content: bytes) -> FileIndex:
-    """Index one file's content.
+class Unreadable(Exception):
+    """A text that is no Python."""
 
-    Args:
-        content: the file as it is on disk.
-    Returns:
-        The index; for a file that is no Python (syntax, encoding) an empty one with `error`.
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+        self.message = message
+
+
+def parse(text: bytes) -> ast.Module:
+    """Parse *text*.
+
+    Raises:
+        Unreadable: it is no Python, or not in the encoding it says.
     """
-    index = FileIndex()
     try:
-        tree = ast.parse(content)
+        return ast.parse(text)
     except SyntaxError as error:
-        index.error = (error.lineno or 1, error.msg)
-        return index
+        raise Unreadable(error.lineno or _bad_line(text), error.msg) from error
     except (ValueError, RecursionError, MemoryError) as error:
-        index.error = (1, str(error) or type(error).__name__)
-        return index
-    _Indexer(index).block(tree.body, ())
+        raise Unreadable(_bad_line(text), str(error) or type(error).__name__) from error
+
+
+def _bad_line(text: bytes) -> int:
+    """Return the line that is to blame when the parser names none: the first that is no UTF-8 or holds a null byte."""
+    for number, line in enumerate(text.split(b"\n"), 1):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError:
+            return number
+        if b"\0" in line:
+            return number
+    return 1
+
+
+def index_file(content: bytes) -> FileIndex:
+    """Index one file's content, whole; an unreadable one has an `error` and nothing else."""
+    try:
+        return index_statements(parse(content).body, content, None)
+    except Unreadable as error:
+        return FileIndex(error=(error.line, error.message))
+
+
+def pieces(content: bytes) -> list[Chunk]:
+    """Return the pieces a file is indexed by; one where it cannot be cut."""
+    if content.startswith(codecs.BOM_UTF8) or b"coding" in content[:200] or b"\f" in content:
+        return [Chunk(0, content)]
+    return chunks(content)
+
+
+def index_chunk(chunk: Chunk) -> FileIndex:
+    """Index a piece of a file; its line numbers count from the piece.
+
+    Those of methods count from a line before it, for a method is read as the body of a class.
+
+    Raises:
+        Unreadable: it does not parse by itself.
+    """
+    if chunk.owner is not None:
+        text = b"class _:\n" + chunk.text
+        return index_statements(parse(text).body, text, chunk.owner)
+    text = _closed(chunk.text)
+    body = parse(text).body
+    if chunk.cut and not (isinstance(body[-1], ast.ClassDef) and body[-1].body[0].col_offset == 4):
+        raise Unreadable(1, "a class that is not indented by four")
+    return index_statements(body, text, None)
+
+
+def name_only(name: str, owner: str | None) -> FileIndex:
+    """Return the index of a function of which only the name is known, as of a piece of its own."""
+    made = {name: [Function((1 if owner is None else 2, 0, 1, 0), ())]}
+    if owner is None:
+        return FileIndex(functions=made)
+    return FileIndex(classes={owner: [Class((0, 0, 0, 0), (), methods=made)]})
+
+
+def are_python(together: Sequence[Chunk]) -> bool:
+    """Return whether pieces are Python, without making syntax trees of them."""
+    top = [_closed(chunk.text) for chunk in together if chunk.owner is None]
+    methods: dict[str, list[bytes]] = {}
+    for chunk in together:
+        if chunk.owner is not None:
+            methods.setdefault(chunk.owner, [b"class _:\n"]).append(chunk.text)
+    try:
+        symtable.symtable(b"".join([*top, *(t for texts in methods.values() for t in texts)]), "", "exec")  # type: ignore[arg-type]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _closed(text: bytes) -> bytes:
+    """Give a class a body whose methods are pieces of their own."""
+    if text.startswith((b"class ", b"@")) and _bodiless(text):
+        return text.rstrip() + b"\n    pass\n"
+    return text
+
+
+_HEAD = re.compile(rb":[ \t]*(?:#[^\n]*)?\s*\Z")
+
+
+def _bodiless(text: bytes) -> bool:
+    return _HEAD.search(text) is not None
+
+
+def index_statements(body: Sequence[ast.stmt], text: bytes, owner: str | None) -> FileIndex:
+    """Index parsed statements; *owner* names the class whose methods they are."""
+    index = FileIndex()
+    indexer = _Indexer(index)
+    if owner is None:
+        indexer.block(body, ())
+    else:
+        (node,) = body
+        assert isinstance(node, ast.ClassDef)
+        made = Class((0, 0, 0, 0), ())
+        indexer.class_block(made, node.body, ())
+        index.classes[owner] = [made]
+    index.sites = sites_of(body, text, owner)
     return index
 
 
@@ -115,6 +218,8 @@ def span_of(node: ast.AST) -> Span:
 
 def dotted(node: ast.expr) -> str | None:
     """Return `a.b.c` for a chain of names, else None."""
+    if isinstance(node, ast.Name):
+        return node.id
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -172,23 +277,25 @@ class _Indexer:
         callee = dotted(call.func)
         if callee is None:
             return
-        self.index.calls.append((callee, span_of(call)))
+        self.index.calls.append(span_of(call))
         name, _, method = callee.partition(".")
         if method in _CHANGES and len(call.args) == 1:
             self.index.values.setdefault(name, []).append(Value(span_of(call.args[0]), guards, method))
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, guards: tuple[str, ...]) -> None:
-        self.index.functions.setdefault(node.name, []).append(function_index(node, guards))
+        self.index.functions.setdefault(node.name, []).append(_function(node, guards))
 
     def class_(self, node: ast.ClassDef, guards: tuple[str, ...]) -> None:
-        made = Class(span_of(node), _names(node.bases), _decorators(node.decorator_list), guards)
+        made = Class(span_of(node), _names(node.bases), _names(node.decorator_list), guards)
         self.class_block(made, node.body, ())
         self.index.classes.setdefault(node.name, []).append(made)
 
     def class_block(self, into: Class, statements: Sequence[ast.stmt], guards: tuple[str, ...]) -> None:
         for node in statements:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                into.methods[node.name] = function_index(node, guards)
+            kind = type(node)
+            if kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
+                assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                into.methods.setdefault(node.name, []).append(_function(node, guards))
                 _self_members(into, node)
             elif isinstance(node, ast.Assign):
                 for target in node.targets:
@@ -199,8 +306,9 @@ class _Indexer:
                 if node.value is not None:
                     _member(into, node.target.id, node.value, None)
             elif isinstance(node, ast.If):
-                self.class_block(into, node.body, guards)
-                self.class_block(into, node.orelse, guards)
+                test = ast.unparse(node.test)
+                self.class_block(into, node.body, (*guards, test))
+                self.class_block(into, node.orelse, (*guards, f"not ({test})"))
 
     def if_(self, node: ast.If, guards: tuple[str, ...]) -> None:
         test = ast.unparse(node.test)
@@ -238,40 +346,33 @@ _MODULE: dict[type[ast.stmt], Callable[..., None]] = {
 }
 
 
-def function_index(node: ast.FunctionDef | ast.AsyncFunctionDef, guards: tuple[str, ...] = ()) -> Function:
-    """Return the index of one function statement."""
+def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, guards: tuple[str, ...]) -> Function:
     arguments = node.args
-    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    return Function(
-        span_of(node),
-        tuple(a.arg for a in every),
-        arguments.kwarg is not None,
-        _decorators(node.decorator_list),
-        guards,
-        _single_return(node.body),
-    )
-
-
-def _single_return(body: Sequence[ast.stmt]) -> str | None:
-    rest = [s for s in body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
-    if len(rest) == 1 and isinstance(rest[0], ast.Return) and rest[0].value is not None:
-        return dotted(rest[0].value) or ast.unparse(rest[0].value)
-    return None
+    params = [a.arg for a in arguments.args]
+    if arguments.posonlyargs:
+        params = [a.arg for a in arguments.posonlyargs] + params
+    if arguments.kwonlyargs:
+        params += [a.arg for a in arguments.kwonlyargs]
+    decorators = _names(node.decorator_list) if node.decorator_list else ()
+    return Function(span_of(node), tuple(params), decorators, guards)
 
 
 def _names(nodes: Iterable[ast.expr]) -> tuple[str, ...]:
     return tuple(dotted(n) or ast.unparse(n) for n in nodes)
 
 
-def _decorators(nodes: Iterable[ast.expr]) -> tuple[str, ...]:
-    return tuple(dotted(n) or ast.unparse(n) for n in nodes)
+_LEAVES = frozenset({
+    ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Pass, ast.Import, ast.ImportFrom, ast.AugAssign, ast.Delete,
+    ast.Break, ast.Continue, ast.Global, ast.Nonlocal, ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.AsyncFunctionDef,
+    ast.ClassDef,
+})  # fmt: skip
 
 
 def statements_of(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """Yield every statement of *body* in textual order, nested blocks included, nested functions and classes not."""
     for statement in body:
         yield statement
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if type(statement) in _LEAVES:
             continue
         for name in ("body", "orelse", "finalbody"):
             block = getattr(statement, name, None)
@@ -285,7 +386,7 @@ def statements_of(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _self_members(into: Class, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     for statement in statements_of(function.body):
-        if isinstance(statement, ast.Assign):
+        if type(statement) is ast.Assign:
             targets, value = statement.targets, statement.value
         elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
             targets, value = [statement.target], statement.value
@@ -298,21 +399,20 @@ def _self_members(into: Class, function: ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 def _member(into: Class, name: str, value: ast.expr, method: str | None) -> None:
-    made = Member(value.lineno, tuple(_callees(value)), method, span_of(value))
-    into.members.setdefault(name, []).append(made)
+    into.members.setdefault(name, []).append(Member(span_of(value), tuple(_callees(value)), method))
 
 
 def _callees(value: ast.expr) -> Iterator[str]:
     """Yield what a value is made of: a called name (`X()` for `X(...)`), or the plain name."""
-    if isinstance(value, ast.IfExp):
+    if isinstance(value, ast.Call):
+        name = dotted(value.func)
+        yield f"{name}()" if name else "?()"
+    elif isinstance(value, ast.IfExp):
         yield from _callees(value.body)
         yield from _callees(value.orelse)
     elif isinstance(value, ast.BoolOp):
         for part in value.values:
             yield from _callees(part)
-    elif isinstance(value, ast.Call):
-        name = dotted(value.func)
-        yield f"{name}()" if name else "?()"
     else:
         name = dotted(value)
         if name:

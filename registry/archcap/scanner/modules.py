@@ -6,12 +6,16 @@ Knows Python's scoping, and nothing of engines or of what the names mean.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
+from archcap.scanner.cache import Indexer, digest
 from archcap.scanner.index import Class, FileIndex, Function, Import, Member, Span, Value
+from archcap.scanner.sites import Site
+
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 class Symbol(NamedTuple):
@@ -27,24 +31,76 @@ class Symbol(NamedTuple):
 
 @dataclass(slots=True)
 class SourceFile:
-    """One file of the source with its index."""
+    """One file of the source; its content, index and sites are made when they are first asked for."""
 
     module: str
     path: str
-    content: bytes
-    index: FileIndex
-    is_package: bool = False
+    is_package: bool
+    read: Callable[[str], bytes] = field(repr=False)
+    indexer: Indexer = field(repr=False)
+    _content: bytes | None = field(default=None, repr=False)
+    _hash: bytes | None = field(default=None, repr=False)
+    _index: FileIndex | None = field(default=None, repr=False)
+    _deep: bool = field(default=False, repr=False)
+    _sites: list[Site] | None = field(default=None, repr=False)
     _lines: list[bytes] | None = field(default=None, repr=False)
     _parsed: dict[Span, ast.stmt] = field(default_factory=dict, repr=False)
 
+    @property
+    def content(self) -> bytes:
+        """Its bytes; those of a file that cannot be read are none.
+
+        Raises:
+            OSError: the first time, when it cannot be read.
+        """
+        if self._content is None:
+            self._content = b""
+            self._content = self.read(self.path)
+        return self._content
+
+    @property
+    def hash(self) -> bytes:
+        """Hash of its content."""
+        if self._hash is None:
+            self._hash = digest(self.content)
+        return self._hash
+
+    @property
+    def index(self) -> FileIndex:
+        """What it holds."""
+        if self._index is None:
+            self._index = self.indexer.index(self.hash, self.content)
+        return self._index
+
+    @property
+    def deep(self) -> FileIndex:
+        """What it holds, with all that its functions do."""
+        if not self._deep:
+            self._deep = True
+            self._index = self.indexer.index(self.hash, self.content, deep=True)
+        return self.index
+
+    @property
+    def sites(self) -> list[Site]:
+        """Places in it that are keyed by names."""
+        if self._sites is None:
+            self._sites = self.indexer.sites(self.hash)
+        return self._sites
+
+    @property
+    def lines(self) -> list[bytes]:
+        """Its lines as the parser counts them."""
+        if self._lines is None:
+            self._lines = _LINE.findall(self.content)
+        return self._lines
+
     def text(self, span: Span) -> str:
         """Return the source text of *span*."""
-        if self._lines is None:
-            self._lines = self.content.splitlines(keepends=True)
+        lines = self.lines
         first, start, last, end = span
         if first == last:
-            return self._lines[first - 1][start:end].decode("utf-8", "replace")
-        parts = [self._lines[first - 1][start:], *self._lines[first : last - 1], self._lines[last - 1][:end]]
+            return lines[first - 1][start:end].decode("utf-8", "replace")
+        parts = [lines[first - 1][start:], *lines[first : last - 1], lines[last - 1][:end]]
         return b"".join(parts).decode("utf-8", "replace")
 
     def expression(self, span: Span) -> ast.expr:
@@ -65,14 +121,33 @@ class SourceFile:
         return self._parsed[span]
 
 
-class Modules:
-    """The files of one source, by module name below the package."""
+_Surface: TypeAlias = "tuple[dict[str, tuple[Symbol, Function]], dict[str, list[tuple[Symbol, Member]]]]"
+"""Methods and attributes of a class with its lineage, by name."""
 
-    def __init__(self, package: str, files: Mapping[str, SourceFile]) -> None:
+
+class Modules:
+    """The files of one source, by module name below the package.
+
+    Attributes:
+        files: every file that an import can lead to.
+        searched: the ones that are searched for facts.
+        keep: stores what was indexed on the way.
+    """
+
+    def __init__(
+        self,
+        package: str,
+        files: Mapping[str, SourceFile],
+        searched: Sequence[SourceFile],
+        keep: Callable[[], None] = lambda: None,
+    ) -> None:
         self.package = package
         self.files = files
+        self.searched = tuple(searched)
+        self.keep = keep
         self._resolved: dict[tuple[str, str], Symbol | None] = {}
         self._lineage: dict[Symbol, tuple[Symbol, ...]] = {}
+        self._surfaces: dict[Symbol, _Surface] = {}
 
     def file(self, symbol: Symbol) -> SourceFile:
         """Return the file a symbol of the package stands in."""
@@ -180,7 +255,7 @@ class Modules:
         """Return the class statements of *symbol*: several when platforms define it differently."""
         if symbol.kind != "class":
             return []
-        return self.files[symbol.module].index.classes[symbol.name]
+        return self.files[symbol.module].deep.classes[symbol.name]
 
     def lineage(self, symbol: Symbol) -> tuple[Symbol, ...]:
         """Return *symbol* and its bases in method resolution order: left to right, last of duplicates kept.
@@ -232,23 +307,28 @@ class Modules:
 
     def method(self, symbol: Symbol, name: str) -> tuple[Symbol, Function] | None:
         """Return the class in the lineage that defines method *name*, with the method."""
-        for one in self.lineage(symbol):
-            for made in self.classes(one):
-                if name in made.methods:
-                    return one, made.methods[name]
-        return None
+        return self._surface(symbol)[0].get(name)
 
-    def members(self, symbol: Symbol, name: str) -> Iterator[tuple[Symbol, Member]]:
-        """Yield the assignments to attribute *name*, nearest class of the lineage first."""
-        for one in self.lineage(symbol):
-            for made in self.classes(one):
-                for member in made.members.get(name, ()):
-                    yield one, member
+    def members(self, symbol: Symbol, name: str) -> Sequence[tuple[Symbol, Member]]:
+        """Return the assignments to attribute *name*, nearest class of the lineage first."""
+        return self._surface(symbol)[1].get(name, ())
 
-    @cached_property
-    def broken(self) -> dict[str, tuple[int, str]]:
-        """Files that could not be parsed, with line and reason."""
-        return {f.path: f.index.error for f in self.files.values() if f.index.error is not None}
+    def member_names(self, symbol: Symbol) -> Iterator[str]:
+        """Yield the names of all attributes assigned in the lineage, nearest class first."""
+        yield from self._surface(symbol)[1]
+
+    def _surface(self, symbol: Symbol) -> _Surface:
+        if symbol not in self._surfaces:
+            methods: dict[str, tuple[Symbol, Function]] = {}
+            members: dict[str, list[tuple[Symbol, Member]]] = {}
+            for one in self.lineage(symbol):
+                for made in self.classes(one):
+                    for name, functions in made.methods.items():
+                        methods.setdefault(name, (one, functions[0]))
+                    for name, several in made.members.items():
+                        members.setdefault(name, []).extend((one, member) for member in several)
+            self._surfaces[symbol] = (methods, members)
+        return self._surfaces[symbol]
 
 
 def _preferred(made: list[Import]) -> Import:

@@ -6,15 +6,16 @@ Holds no capability and no engine name of its own: a probe says what to look for
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from archcap.model.vocabulary import BranchProbe, CallProbe, Probe
-from archcap.scanner.comparisons import Comparison, comparisons, local_names
-from archcap.scanner.conditions import config_condition
+from archcap.scanner.conditions import config_condition, local_names
 from archcap.scanner.index import Function, dotted
 from archcap.scanner.modules import Modules, SourceFile, Symbol
+from archcap.scanner.points import TESTS, Point, PointScan
 from archcap.scanner.specs import Specs
 from archcap.scanner.static import Evaluator, Items, Ref, Static, Table, Unresolved
 from archcap.scanner.structure import Entry, Structure
@@ -60,14 +61,16 @@ class Probes:
         structure: Structure,
         entries: Mapping[str, Entry],
         specs: Specs,
-        models_package: str,
+        points: PointScan,
+        models_folder: str,
     ) -> None:
         self.modules = modules
         self.evaluator = evaluator
         self.structure = structure
         self.entries = entries
         self.specs = specs
-        self.models_folder = models_package.replace(".", "/") + "/"
+        self.points = points
+        self.models_folder = models_folder
 
     def evaluate(self, probe: Probe, lists: Mapping[str, Mapping[str, Evidence]] | None = None) -> Findings:
         """Return the architectures that have what *probe* looks for.
@@ -181,6 +184,8 @@ class Probes:
             if found is None:
                 return None
             file = self.modules.file(found[0])
+            if name not in file.text(found[1].span):
+                return None
             for one in ast.walk(file.statement(found[1].span)):
                 if _mentions(one, name):
                     return Evidence(file.path, getattr(one, "lineno", found[1].span[0]))
@@ -205,12 +210,13 @@ class Probes:
         for one in self.modules.lineage(symbol):
             for made in self.modules.classes(one):
                 file = self.modules.file(one)
-                for name, function in made.methods.items():
+                for name, functions in made.methods.items():
                     if name in seen and name != "__init__":
                         continue
                     seen.add(name)
-                    if mentions in file.text(function.span):
-                        yield file, file.statement(function.span)
+                    for function in functions:
+                        if mentions in file.text(function.span):
+                            yield file, file.statement(function.span)
 
     # collections and code
 
@@ -248,31 +254,32 @@ class Probes:
             if found is None:
                 continue
             file, node = found
-            for test in comparisons(node, file.module, self.evaluator):
-                for name in self._architectures(test):
-                    out.add(name, Evidence(file.path, test.line))
+            for point in self.points.of_function(file, node):
+                for name in self.named_by(point):
+                    out.add(name, Evidence(file.path, point.line))
 
-    def function(self, path: str) -> tuple[SourceFile, ast.stmt] | None:
-        """Return the function or method at a dotted path, or None when the release has none."""
+    def function(self, path: str) -> tuple[SourceFile, str] | None:
+        """Return file and qualified name of the function at a dotted path, or None when the release has none."""
         module, _, name = path.rpartition(".")
         symbol = self.modules.resolve(module, name)
         if symbol is not None and symbol.kind == "function":
-            file = self.modules.file(symbol)
-            return file, file.statement(file.index.functions[symbol.name][-1].span)
+            return self.modules.file(symbol), symbol.name
         outer, _, owner = module.rpartition(".")
         holder = self.modules.resolve(outer, owner) if outer else None
         found = self.modules.method(holder, name) if holder is not None and holder.kind == "class" else None
         if found is None:
             return None
-        file = self.modules.file(found[0])
-        return file, file.statement(found[1].span)
+        return self.modules.file(found[0]), f"{found[0].name}.{name}"
 
-    def _architectures(self, test: Comparison) -> list[str]:
-        if test.form == "startswith":
-            return [n for n in self.entries if n.startswith(test.names)]
-        if test.form == "endswith":
-            return [n for n in self.entries if n.endswith(test.names)]
-        return [n for n in test.names if n in self.entries]
+    def named_by(self, point: Point) -> list[str]:
+        """Return the architectures a point tests for."""
+        if point.form not in TESTS:
+            return []
+        if point.form == "starts":
+            return [n for n in self.entries if n.startswith(point.names)]
+        if point.form == "ends":
+            return [n for n in self.entries if n.endswith(point.names)]
+        return [n for n in point.names if n in self.entries]
 
     def _or_spec(self, probe: Probe, out: Findings) -> None:
         assert probe.or_spec is not None
@@ -287,13 +294,15 @@ class Probes:
         wanted = probe.registered
         assert wanted is not None
         base = wanted.base.rpartition(".")[2]
-        for module, file in self.modules.files.items():
-            if wanted.attribute.encode() not in file.content:
+        quick = wanted.attribute.encode() + b" ="
+        assigned = re.compile(rb"^[ \t]+%s[ \t]*[:=]" % re.escape(wanted.attribute.encode()), re.MULTILINE)
+        for file in self.modules.searched:
+            if quick not in file.content or assigned.search(file.content) is None:
                 continue
             for name, made in file.index.classes.items():
                 if wanted.attribute not in made[0].members:
                     continue
-                symbol = Symbol("class", module, name)
+                symbol = Symbol("class", file.module, name)
                 if any(str(one) == wanted.base or one.name == base for one in self.modules.lineage(symbol)):
                     self._registered_by(symbol, wanted.attribute, file, made[0].members[wanted.attribute][0].line, out)
 
@@ -313,7 +322,7 @@ class Probes:
             if wanted.fallback and self._present(probe):
                 continue
             word = wanted.calls or wanted.assigns or ""
-            for file in self.modules.files.values():
+            for file in self.modules.searched:
                 if word.encode() in file.content and not file.path.startswith(self.models_folder):
                     for node in self._functions(file, word):
                         _Branches(self, wanted, file, node, out).block(node.body, frozenset(), None)
@@ -327,8 +336,10 @@ class Probes:
         return any(self.function(path) is not None for path in _several(probe.named_in))
 
     def _functions(self, file: SourceFile, word: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+        found = re.compile(re.escape(word.encode()))
+        lines = [file.content.count(b"\n", 0, m.start()) + 1 for m in found.finditer(file.content)]
         for function in _all_functions(file):
-            if word in file.text(function.span):
+            if any(function.span[0] <= line <= function.span[2] for line in lines):
                 node = file.statement(function.span)
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     yield node
@@ -336,7 +347,7 @@ class Probes:
     def _handed_on(self, wanted: BranchProbe, out: Findings) -> None:
         """Look at branches that hand the architecture to a function of the engine that makes the call."""
         makers = self._makers(wanted)
-        for file in self.modules.files.values():
+        for file in self.modules.searched:
             if file.path.startswith(self.models_folder):
                 continue
             for name in makers:
@@ -350,7 +361,7 @@ class Probes:
         """Return the names of module-level functions that make the call and are given the architecture."""
         assert wanted.calls is not None
         found: set[str] = set()
-        for file in self.modules.files.values():
+        for file in self.modules.searched:
             if wanted.calls.encode() not in file.content or file.path.startswith(self.models_folder):
                 continue
             for name, functions in file.index.functions.items():
@@ -364,7 +375,8 @@ class Probes:
 
 def _all_functions(file: SourceFile) -> list[Function]:
     functions = [f for made in file.index.functions.values() for f in made]
-    return functions + [f for made in file.index.classes.values() for one in made for f in one.methods.values()]
+    methods = (m for made in file.index.classes.values() for one in made for m in one.methods.values())
+    return functions + [f for many in methods for f in many]
 
 
 def makes_call(call: ast.Call, wanted: BranchProbe) -> bool:
@@ -390,6 +402,7 @@ class _Branches:
         self.wanted = wanted
         self.file = file
         self.local = local_names(function)
+        self.points = [p for p in probes.points.of_file(file) if p.key == "architecture"]
         self.out = out
 
     def block(self, statements: list[ast.stmt], names: frozenset[str], when: str | None) -> None:
@@ -421,20 +434,31 @@ class _Branches:
         self.block(node.orelse, names, when)
 
     def _named(self, test: ast.expr) -> frozenset[str]:
+        """Return the architectures that a guard tests for, by the lines it spans."""
+        first, last = test.lineno, test.end_lineno or test.lineno
         names: set[str] = set()
-        for one in comparisons(test, self.file.module, _WithLocals(self.probes.evaluator, self.local)):
-            if not one.negated:
-                names.update(self.probes._architectures(one))
+        for point in self.points:
+            if first <= point.line <= last and not point.negated:
+                names.update(self.probes.named_by(point))
         return frozenset(names)
 
     def _rest(self, test: ast.expr) -> ast.expr | None:
         """Return the part of an `and` that names no architecture."""
         if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And):
             return None
-        rest = [v for v in test.values if not self._named(v)]
+        rest = [v for v in test.values if not self._is_named_by(v)]
         if not rest:
             return None
         return rest[0] if len(rest) == 1 else ast.BoolOp(ast.And(), rest)
+
+    def _is_named_by(self, part: ast.expr) -> bool:
+        """Return whether one part of a guard is what names the architectures."""
+        for one in ast.walk(part):
+            if isinstance(one, ast.Constant) and one.value in self.probes.entries:
+                return True
+            if isinstance(one, ast.Name) and "arch" in one.id.lower():
+                return True
+        return False
 
     def _statement(self, statement: ast.stmt, names: frozenset[str], when: str | None) -> None:
         for one in ast.walk(statement):
@@ -464,18 +488,6 @@ class _Branches:
             return True
         text = dotted(node) or ast.unparse(node)
         return text == self.wanted.value or text.endswith("." + self.wanted.value)
-
-
-class _WithLocals(Evaluator):
-    """An evaluator that also knows a function's local names."""
-
-    def __init__(self, inner: Evaluator, local: Mapping[str, ast.expr]) -> None:
-        self.modules = inner.modules
-        self.inner = inner
-        self.around = local
-
-    def evaluate(self, node: ast.expr, module: str, local: Mapping[str, ast.expr] | None = None) -> Static:
-        return self.inner.evaluate(node, module, {**self.around, **(local or {})})
 
 
 def _is_constant(node: ast.expr | None, value: object) -> bool:

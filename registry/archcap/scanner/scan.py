@@ -5,15 +5,17 @@ Puts the parts together; what they look for stands in the vocabulary and in the 
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from archcap.model.vocabulary import Vocabulary
+from archcap.scanner.cache import Indexer, Store
 from archcap.scanner.config import ScanConfig
-from archcap.scanner.index import index_file
 from archcap.scanner.lists import ScannedList, scan_lists
 from archcap.scanner.modules import Modules, SourceFile, module_name
+from archcap.scanner.points import PointScan
 from archcap.scanner.probes import Evidence, Missing, Probes
 from archcap.scanner.settings import ScannedSettings, scan_settings
 from archcap.scanner.source import Metadata, Source, open_source
@@ -47,7 +49,8 @@ class Scan:
     engine: str
     where: str
     metadata: Metadata
-    files: int
+    files: int = 0
+    """How many were searched."""
     architectures: dict[str, ScannedArchitecture] = field(default_factory=dict)
     settings: ScannedSettings = field(default_factory=ScannedSettings)
     lists: dict[str, ScannedList] = field(default_factory=dict)
@@ -61,50 +64,88 @@ class Scan:
         return self.metadata.version
 
 
-def scan_source(path: Path, vocabulary: Vocabulary, config: ScanConfig) -> Scan:
+def scan_source(path: Path, vocabulary: Vocabulary, config: ScanConfig, cache: Path | None = None) -> Scan:
     """Scan an engine's source: a tree, a wheel or an sdist.
 
     Args:
         path: where it lies.
         vocabulary: the capabilities, with their probes.
         config: how this engine's source is laid out.
+        cache: folder in which indexes of files are kept by their content; None keeps none.
     Raises:
         RequestError: *path* holds no such source.
     """
-    return scan_files(open_source(path, config.package), vocabulary, config)
+    return scan_files(open_source(path, config.package), vocabulary, config, cache)
 
 
-def scan_files(source: Source, vocabulary: Vocabulary, config: ScanConfig) -> Scan:
-    """Scan a source that is already read."""
-    modules = load_modules(source, config)
-    scan = Scan(config.engine, source.where, source.metadata, len(source.files))
-    scan.unknown = [Missing(f, line, why) for f, (line, why) in sorted(modules.broken.items())]
-    scan.unknown += [Missing(f, 1, why) for f, why in sorted(source.unreadable.items())]
+def scan_files(source: Source, vocabulary: Vocabulary, config: ScanConfig, cache: Path | None = None) -> Scan:
+    """Scan an opened source; the garbage collector rests meanwhile, for syntax trees hold no cycles."""
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        return _scan(source, vocabulary, config, Store(cache))
+    finally:
+        if paused:
+            gc.enable()
+
+
+def _scan(source: Source, vocabulary: Vocabulary, config: ScanConfig, store: Store) -> Scan:
+    scan = Scan(config.engine, source.where, source.metadata)
+    modules = load_modules(source, config, store, scan)
     evaluator = Evaluator(modules)
     structure = Structure(modules, evaluator)
     found = entries(modules, evaluator, config.models_package, config.entry_list)
+    points = PointScan(modules, evaluator, frozenset(found.found))
     scan.unresolved += [Missing(*one) for one in found.unresolved]
     scan.specs = scan_specs(modules, evaluator)
     scan.unresolved += [Missing(*one) for one in scan.specs.unresolved]
     scan.settings = scan_settings(modules, evaluator, config.settings_record, config.settings_parser)
-    words = {c for s in scan.settings.settings.values() for c in (*s.choices, s.default) if isinstance(c, str)}
-    scan.lists = scan_lists(modules, evaluator, found.found, config, frozenset(words))
     scan.unresolved += [Missing(*one) for one in scan.settings.unresolved if not config.expected(one[2])]
+    scan.lists = scan_lists(modules, evaluator, points, config, _words(scan.settings))
     _architectures(scan, structure, found.found, config)
-    probes = Probes(modules, evaluator, structure, found.found, scan.specs, config.models_package)
+    probes = Probes(modules, evaluator, structure, found.found, scan.specs, points, config.models_folder)
     _aliases(scan, probes, config)
     _support(scan, probes, vocabulary)
+    modules.keep()
     return scan
 
 
-def load_modules(source: Source, config: ScanConfig) -> Modules:
-    """Index the files of *source* that the engine's scan settings do not leave out."""
+def _words(settings: ScannedSettings) -> frozenset[str]:
+    """Return the texts that settings may have as values; none of them is a model type."""
+    values = (v for s in settings.settings.values() for v in (*s.choices, s.default))
+    return frozenset(v for v in values if isinstance(v, str))
+
+
+def load_modules(source: Source, config: ScanConfig, store: Store, scan: Scan) -> Modules:
+    """Read the files that are searched, and know where the others are; unreadable ones are noted in *scan*."""
+    indexer = Indexer(store)
     files: dict[str, SourceFile] = {}
-    for path, content in source.files.items():
-        if not path.startswith(config.leave_out):
-            module, package = module_name(path)
-            files[module] = SourceFile(module, path, content, index_file(content), package)
-    return Modules(config.package, files)
+    searched: list[SourceFile] = []
+    for path in source.names:
+        module, package = module_name(path)
+        files[module] = SourceFile(module, path, package, source.read, indexer)
+        if config.searched(path):
+            searched.append(files[module])
+    models = [file for file in searched if file.path.startswith(config.models_folder)]
+    indexer.prepare(_contents(models, scan), deep=True)
+    indexer.prepare(_contents([f for f in searched if not f.path.startswith(config.models_folder)], scan))
+    for file in searched:
+        error = indexer.error(file.hash)
+        if error is not None:
+            scan.unknown.append(Missing(file.path, *error))
+    scan.files = len(searched)
+    return Modules(config.package, files, searched, indexer.save)
+
+
+def _contents(files: list[SourceFile], scan: Scan) -> dict[bytes, bytes]:
+    found: dict[bytes, bytes] = {}
+    for file in files:
+        try:
+            found[file.hash] = file.content
+        except OSError as error:
+            scan.unknown.append(Missing(file.path, 1, error.strerror or str(error)))
+            found[file.hash] = file.content
+    return found
 
 
 def _architectures(scan: Scan, structure: Structure, found: Mapping[str, Entry], config: ScanConfig) -> None:

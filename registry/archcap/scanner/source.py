@@ -1,19 +1,20 @@
-"""An engine's source wherever it lies: a tree, a wheel or an sdist. Files in, bytes out; nothing is interpreted."""
+"""An engine's source wherever it lies: a tree, a wheel or an sdist. Names in, bytes out; nothing is interpreted."""
 
 from __future__ import annotations
 
 import email.parser
+import os
 import re
 import tarfile
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from archcap.errors import RequestError
 
 _VERSION = re.compile(r"""__version__\s*=\s*(?:version\s*=\s*)?['"]([^'"]+)['"]""")
-_SKIPPED = frozenset({"__pycache__", ".git", "node_modules"})
+_SKIPPED = frozenset({"__pycache__", "node_modules"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +39,30 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The Python files of one package, by path relative to the package's folder."""
+    """The Python files of one package.
+
+    Attributes:
+        package: its import name.
+        where: as the user gave it.
+        names: paths relative to the package's folder, sorted.
+        read: path -> content.
+        metadata: of the distribution.
+    """
 
     package: str
     where: str
-    files: dict[str, bytes] = field(repr=False)
+    names: tuple[str, ...]
+    read: Callable[[str], bytes]
     metadata: Metadata = Metadata()
-    unreadable: dict[str, str] = field(default_factory=dict)
-    """Files that could not be read at all, with the reason."""
+
+
+def from_texts(package: str, files: Mapping[str, bytes], where: str = "", metadata: Metadata | None = None) -> Source:
+    """Return a source of files that are already in memory."""
+    return Source(package, where, tuple(sorted(files)), files.__getitem__, metadata or Metadata())
 
 
 def open_source(path: Path, package: str) -> Source:
-    """Read the Python files of *package* from a tree, wheel or sdist.
+    """Open the Python files of *package* in a tree, wheel or sdist.
 
     Args:
         path: a folder that holds the package (itself, its parent, or a checkout), a `.whl`, or a `.tar.gz`.
@@ -59,7 +72,7 @@ def open_source(path: Path, package: str) -> Source:
     """
     if path.is_dir():
         return _open_tree(path, package)
-    if zipfile.is_zipfile(path):
+    if path.is_file() and zipfile.is_zipfile(path):
         return _open_wheel(path, package)
     if path.is_file() and tarfile.is_tarfile(path):
         return _open_sdist(path, package)
@@ -69,15 +82,8 @@ def open_source(path: Path, package: str) -> Source:
 
 def _open_tree(path: Path, package: str) -> Source:
     root = _package_folder(path, package)
-    files: dict[str, bytes] = {}
-    unreadable: dict[str, str] = {}
-    for file in _python_files(root):
-        name = file.relative_to(root).as_posix()
-        try:
-            files[name] = file.read_bytes()
-        except OSError as error:
-            unreadable[name] = error.strerror or str(error)
-    return Source(package, str(path), files, _tree_metadata(root, package), unreadable)
+    names = tuple(sorted(_python_files(str(root), "")))
+    return Source(package, str(path), names, lambda name: (root / name).read_bytes(), _tree_metadata(root, package))
 
 
 def _package_folder(path: Path, package: str) -> Path:
@@ -87,13 +93,14 @@ def _package_folder(path: Path, package: str) -> Path:
     raise RequestError("scan-source", f"{path} holds no package {package}", f"give the folder that holds {package}/")
 
 
-def _python_files(folder: Path) -> Iterator[Path]:
-    for entry in sorted(folder.iterdir()):
-        if entry.is_dir():
-            if entry.name not in _SKIPPED:
-                yield from _python_files(entry)
-        elif entry.suffix == ".py":
-            yield entry
+def _python_files(folder: str, prefix: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                if entry.name not in _SKIPPED and not entry.name.startswith("."):
+                    yield from _python_files(entry.path, f"{prefix}{entry.name}/")
+            elif entry.name.endswith(".py"):
+                yield prefix + entry.name
 
 
 def _tree_metadata(root: Path, package: str) -> Metadata:
@@ -122,17 +129,18 @@ def _metadata(text: str, date: str | None = None) -> Metadata:
 
 
 def _open_wheel(path: Path, package: str) -> Source:
-    files: dict[str, bytes] = {}
+    archive = zipfile.ZipFile(path)
+    members: dict[str, zipfile.ZipInfo] = {}
     metadata = Metadata()
-    with zipfile.ZipFile(path) as archive:
-        for info in archive.infolist():
-            parts = PurePosixPath(info.filename).parts
-            if parts[0] == package and info.filename.endswith(".py"):
-                files["/".join(parts[1:])] = archive.read(info)
-            elif len(parts) == 2 and parts[0].endswith(".dist-info") and parts[1] == "METADATA":
-                year, month, day = info.date_time[:3]
-                metadata = _metadata(archive.read(info).decode("utf-8", "replace"), f"{year:04}-{month:02}-{day:02}")
-    return _archive(path, package, files, metadata)
+    for info in archive.infolist():
+        parts = PurePosixPath(info.filename).parts
+        if parts[0] == package and info.filename.endswith(".py"):
+            members["/".join(parts[1:])] = info
+        elif len(parts) == 2 and parts[0].endswith(".dist-info") and parts[1] == "METADATA":
+            year, month, day = info.date_time[:3]
+            metadata = _metadata(archive.read(info).decode("utf-8", "replace"), f"{year:04}-{month:02}-{day:02}")
+    _check(path, package, members)
+    return Source(package, str(path), tuple(sorted(members)), lambda name: archive.read(members[name]), metadata)
 
 
 def _open_sdist(path: Path, package: str) -> Source:
@@ -148,10 +156,10 @@ def _open_sdist(path: Path, package: str) -> Source:
                 metadata = _metadata(handle.read().decode("utf-8", "replace"))
             elif package in parts[1:-1] and member.name.endswith(".py"):
                 files["/".join(parts[parts.index(package, 1) + 1 :])] = handle.read()
-    return _archive(path, package, files, metadata)
+    _check(path, package, files)
+    return from_texts(package, files, str(path), metadata)
 
 
-def _archive(path: Path, package: str, files: dict[str, bytes], metadata: Metadata) -> Source:
+def _check(path: Path, package: str, files: Mapping[str, object]) -> None:
     if "__init__.py" not in files:
         raise RequestError("scan-source", f"{path} holds no package {package}", f"give a distribution of {package}")
-    return Source(package, str(path), files, metadata)

@@ -38,10 +38,10 @@ def scan_specs(modules: Modules, evaluator: Evaluator, names_field: str = "arch_
     A spec is an instance of a class of the engine with a field *names_field*, given to a function.
     """
     out = Specs()
-    for file in modules.files.values():
-        for _, span in file.index.calls:
-            if names_field.encode() not in file.content:
-                break
+    for file in modules.searched:
+        if names_field.encode() not in file.content:
+            continue
+        for span in file.index.calls:
             call = file.expression(span)
             if isinstance(call, ast.Call):
                 for argument in call.args:

@@ -6,6 +6,7 @@ Follows constructors, class attributes and parameters through inheritance; what 
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -177,10 +178,7 @@ class Structure:
 
     def held(self, symbol: Symbol) -> Iterator[tuple[str, Symbol]]:
         """Yield attribute and class of every model *symbol* holds, the likeliest decoder first."""
-        names: dict[str, None] = {}
-        for one in self.modules.lineage(symbol):
-            for made in self.modules.classes(one):
-                names.update(dict.fromkeys(made.members))
+        names = dict.fromkeys(self.modules.member_names(symbol))
         ordered = [n for n in HELD if n in names]
         ordered += [n for n in names if n not in ordered and not any(part in n for part in _APART)]
         for name in ordered:
@@ -203,10 +201,13 @@ class Structure:
                 target = dotted(one.args[0]) or ""
                 if target.startswith("self."):
                     names[target.removeprefix("self.")] = None
-        return [held for name in names for held in self._made(symbol, name)]
+        return [held for name in names for held in self._made(symbol, name, follow=True)]
 
-    def _made(self, symbol: Symbol, attribute: str) -> Iterator[Symbol]:
-        """Yield the classes that `self.attribute` may hold, as constructed by the nearest class that assigns it."""
+    def _made(self, symbol: Symbol, attribute: str, follow: bool = False) -> Iterator[Symbol]:
+        """Yield the classes that `self.attribute` may hold, as constructed by the nearest class that assigns it.
+
+        A plain name is followed to what it is bound to where the attribute usually holds a model, or when asked to.
+        """
         nearest: Symbol | None = None
         for owner, member in self.modules.members(symbol, attribute):
             if member.method is None:
@@ -215,7 +216,8 @@ class Structure:
                 return
             nearest = owner
             for callee in member.callees:
-                yield from self._constructed(symbol, owner, member, callee)
+                if follow or callee.endswith("()") or attribute in HELD:
+                    yield from self._constructed(symbol, owner, member, callee)
 
     def _constructed(self, symbol: Symbol, owner: Symbol, member: Member, callee: str) -> Iterator[Symbol]:
         name = callee.removesuffix("()")
@@ -227,7 +229,7 @@ class Structure:
         found = self.modules.resolve(owner.module, name)
         if found is not None and found.kind == "class":
             yield found
-        elif found is None and member.method is not None:
+        elif found is None and member.method is not None and name not in _BUILTIN:
             yield from self._through_local(symbol, owner, member.method, name)
 
     def _through_self(self, symbol: Symbol, owner: Symbol, name: str) -> Iterator[Symbol]:
@@ -356,13 +358,15 @@ class Structure:
             for made in self.modules.classes(symbol):
                 method = made.methods.get("__init__")
                 if method is not None:
-                    node = self.modules.file(symbol).statement(method.span)
+                    node = self.modules.file(symbol).statement(method[0].span)
                     self._inits[symbol] = node if isinstance(node, ast.FunctionDef) else None
         return self._inits[symbol]
 
 
 _TASK = re.compile(r"For[A-Z]|LMHead")
 """What the name of a class that serves a task by itself holds, as against that of a stack of layers."""
+
+_BUILTIN = frozenset(dir(builtins))
 
 _MAKERS = frozenset({"make_layers()", "ModuleList()", "make_layers_non_pp()"})
 
