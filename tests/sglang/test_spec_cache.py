@@ -90,3 +90,13 @@ def test_recurrent_layers_follow_the_interval_and_not_the_list_of_kinds():
     config = qwen35("Qwen3_5MoeForConditionalGeneration", full_attention_interval=6)
     ranks = launch("0.5.23", config, {"tp_size": 8, "pp_size": 2}).plan["pipeline"]
     assert [layer for rank in ranks for layer in rank["attention_layers"]] == [5, 11, 17, 23, 29, 35, 41, 47, 53, 59]
+
+
+@pytest.mark.parametrize(
+    ("release", "gpu", "rule"),
+    [("0.5.18", "a100-80gb", "unified.backend"), ("0.5.23", "a100-80gb", None), ("0.5.18", "h200", "unified.backend")],
+)
+def test_one_pool_for_all_state_was_read_by_triton_only_before_0_5_19(release, gpu, rule):
+    config = qwen35("Qwen3_5MoeForConditionalGeneration")
+    answer = launch(release, config, {"tp_size": 8, "enable_unified_memory": True}, gpu=gpu)
+    assert [e.rule for e in errors(answer)] == ([rule] if rule else [])
