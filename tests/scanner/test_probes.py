@@ -320,3 +320,30 @@ def test_a_decorator_of_the_class_counts(decorator, found):
 def test_membership_in_a_scanned_list_counts():
     files = {MODULE: TWO, "core/rules.py": 'def test(arch):\n    return arch in ("AForCausalLM", "GoneForCausalLM")\n'}
     assert having(scan(files, cap=Probe(list="core/rules.py:test#1")), "cap") == ["AForCausalLM"]
+
+
+@pytest.mark.parametrize(
+    ("case", "text", "found"),
+    [
+        ("another class", "BForCausalLM.capture = 1", ["BForCausalLM"]),
+        ("another name", "AForCausalLM.captures = 1", []),
+        ("the class itself", "AForCausalLM.capture = staticmethod(f)", ["AForCausalLM"]),
+        ("in a loop", "for c in (AForCausalLM, BForCausalLM):\n    c.capture = f", ["AForCausalLM", "BForCausalLM"]),
+    ],
+)
+def test_what_is_given_to_a_class_after_its_statement_counts(case, text, found):
+    assert having(scan({MODULE: f"{TWO}\n{text}\n"}, cap=Probe(method="capture")), "cap") == found
+
+
+@pytest.mark.parametrize(
+    ("base", "found", "reasons"),
+    [
+        ("from torch.nn import Module as Base", [], []),
+        ("from transformers import PreTrainedModel as Base", ["AForCausalLM"], []),
+        ("from steam import Base", [], ["AForCausalLM is made of steam.Base, which is outside the source"]),
+    ],
+)
+def test_bases_from_outside_count_for_what_is_said_of_them(base, found, reasons):
+    scanned = scan({MODULE: classes("    pass", base, "(Base)")}, cap=Probe(method="get_input_embeddings"))
+    assert having(scanned, "cap") == found
+    assert [m.reason for m in scanned.unresolved] == reasons

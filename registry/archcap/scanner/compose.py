@@ -11,7 +11,7 @@ from archcap.scanner.chunks import Chunk
 from archcap.scanner.index import Class, FileIndex, Function, Import, Member, Span, Value
 from archcap.scanner.sites import Site
 
-VERSION = 4
+VERSION = 8
 """Of the cached form: raise it whenever an index says something it did not say before."""
 
 
@@ -36,6 +36,7 @@ def _add(whole: FileIndex, part: FileIndex, by: int, owner: str | None) -> None:
             whole.classes.setdefault(name, []).extend(_moved_class(c, by) for c in classes)
         else:
             _extend(whole.classes[name][-1], classes[0], by)
+    whole.patches.extend((c, n, Member(_moved(m[0], by), m[1], m[2])) for c, n, m in part.patches)
     whole.calls.extend(_moved(span, by) for span in part.calls)
 
 
@@ -80,19 +81,20 @@ def dumps(index: FileIndex) -> str:
         name: [[c.span, c.bases, c.decorators, c.guards, c.methods, c.members, c.annotations] for c in made]
         for name, made in index.classes.items()
     }
-    parts = [index.imports, index.stars, index.values, index.functions, classes, index.calls]
+    parts = [index.imports, index.stars, index.values, index.functions, classes, index.patches, index.calls]
     return json.dumps(parts, separators=(",", ":"))
 
 
 def loads(text: str) -> FileIndex:
     """Return the index that *text* holds. What was a tuple is a list: nothing is changed in place."""
-    imports, stars, values, functions, classes, calls = json.loads(text)
+    imports, stars, values, functions, classes, patches, calls = json.loads(text)
     return FileIndex(
         {n: [Import._make(i) for i in many] for n, many in imports.items()},
         [Import._make(i) for i in stars],
         {n: [Value._make(v) for v in many] for n, many in values.items()},
         {n: [Function._make(f) for f in many] for n, many in functions.items()},
         {n: [_class(c) for c in many] for n, many in classes.items()},
+        [(c, n, Member._make(m)) for c, n, m in patches],
         calls,
     )
 

@@ -34,6 +34,8 @@ class ScanConfig(Record):
     engine: str
     package: str
     models_package: str
+    configs_package: str = ""
+    """Where the engine's own configuration classes are."""
     entry_list: str = "EntryClass"
     settings_record: str
     settings_parser: str = "add_cli_args"
@@ -41,6 +43,8 @@ class ScanConfig(Record):
     """Beginnings of paths that are searched for facts; other files are read where an import leads to them."""
     leave_out: tuple[str, ...] = ()
     """Beginnings of paths below those that are not."""
+    external: dict[str, tuple[str, ...]] = {}
+    """What classes from outside the source give the classes made of them, by import path: names that probes ask for."""
     drafts: tuple[str, ...] = ()
     """Regular expressions that the names of draft architectures match."""
     expected_unresolved: tuple[str, ...] = ()

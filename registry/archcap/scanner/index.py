@@ -85,6 +85,8 @@ class FileIndex:
     values: dict[str, list[Value]] = field(default_factory=dict)
     functions: dict[str, list[Function]] = field(default_factory=dict)
     classes: dict[str, list[Class]] = field(default_factory=dict)
+    patches: list[tuple[str, str, Member]] = field(default_factory=list)
+    """Attributes given to classes after their statement: (class, attribute, value)."""
     calls: list[Span] = field(default_factory=list)
     """Call statements at module level."""
     sites: list[Site] = field(default_factory=list)
@@ -235,6 +237,7 @@ class _Indexer:
 
     def __init__(self, index: FileIndex) -> None:
         self.index = index
+        self.loops: dict[str, tuple[str, ...]] = {}
 
     def block(self, statements: Sequence[ast.stmt], guards: tuple[str, ...]) -> None:
         for statement in statements:
@@ -260,6 +263,13 @@ class _Indexer:
         for target in node.targets:
             if isinstance(target, ast.Name):
                 self.index.values.setdefault(target.id, []).append(Value(span_of(node.value), guards))
+            elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+                self.patch(target.value.id, target.attr, node.value)
+
+    def patch(self, name: str, attribute: str, value: ast.expr) -> None:
+        """Note `Name.attribute = value`; *name* may be the variable of the loop around."""
+        for owner in self.loops.get(name, (name,)):
+            self.index.patches.append((owner, attribute, Member(span_of(value), tuple(_callees(value)))))
 
     def annotated(self, node: ast.AnnAssign, guards: tuple[str, ...]) -> None:
         if isinstance(node.target, ast.Name) and node.value is not None:
@@ -323,6 +333,12 @@ class _Indexer:
         self.block(node.finalbody, guards)
 
     def nested(self, node: ast.With | ast.For | ast.While, guards: tuple[str, ...]) -> None:
+        if (
+            isinstance(node, ast.For)
+            and isinstance(node.target, ast.Name)
+            and isinstance(node.iter, ast.Tuple | ast.List)
+        ):
+            self.loops[node.target.id] = tuple(e.id for e in node.iter.elts if isinstance(e, ast.Name))
         self.block(node.body, guards)
 
 

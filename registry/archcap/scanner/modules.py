@@ -237,6 +237,10 @@ class Modules:
             return Symbol("module", sub, "")
         return None
 
+    def target(self, module: str, made: Import) -> Symbol | None:
+        """Return what an import statement in *module* binds."""
+        return self._imported(module, made)
+
     def imported(self, module: str, node: ast.ImportFrom, name: str) -> Symbol | None:
         """Return what *name* stands for after the import statement *node* inside a function of *module*."""
         for alias in node.names:
@@ -324,9 +328,13 @@ class Modules:
             for one in self.lineage(symbol):
                 for made in self.classes(one):
                     for name, functions in made.methods.items():
-                        methods.setdefault(name, (one, functions[0]))
+                        methods.setdefault(name, (one, functions[-1]))
                     for name, several in made.members.items():
                         members.setdefault(name, []).extend((one, member) for member in several)
+                if one.kind == "class":
+                    for owner, name, member in self.files[one.module].deep.patches:
+                        if owner == one.name:
+                            members.setdefault(name, []).append((one, member))
             self._surfaces[symbol] = (methods, members)
         return self._surfaces[symbol]
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from archcap.scanner.index import Import
 from archcap.scanner.modules import Modules, SourceFile, Symbol
 from archcap.scanner.sites import Site
 from archcap.scanner.static import Evaluator, Items, Ref, Static, Table, Unresolved
@@ -19,10 +20,14 @@ Key = Literal["architecture", "model_type", "config_class", "model_path"]
 TESTS = frozenset({"eq", "in", "has", "starts", "ends", "substring", "lookup", "set", "case"})
 """Forms that compare a subject with names."""
 
-_ARCHITECTURE = re.compile(r"arch(?!ive)", re.IGNORECASE)
+_ARCHITECTURE = re.compile(r"(?<![A-Za-z])arch(?!ive)", re.IGNORECASE)
 _MODEL_TYPE = re.compile(r"model_?type", re.IGNORECASE)
 _MODEL_PATH = re.compile(r"model_path|model_name|name_or_path|\bpath\b|\bname\b")
-_CONFIG = re.compile(r"Config$|_Config$")
+_CLASS_NAME = re.compile(r"[A-Z][A-Za-z0-9_]*(?:For[A-Z]|[A-Z0-9_][A-Za-z0-9_]*Model)[A-Za-z0-9_]*")
+"""A name that can be an architecture's though no entry class bears it."""
+
+
+_IMPORT = re.compile(rb"from[ ]+([A-Za-z0-9_.]+)[ ]+import[ ]+(\([^)]*\)|[^\n(]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +59,14 @@ class Point:
 class PointScan:
     """Finds the points of one source."""
 
-    def __init__(self, modules: Modules, evaluator: Evaluator, architectures: frozenset[str]) -> None:
+    def __init__(
+        self, modules: Modules, evaluator: Evaluator, architectures: frozenset[str], configs_package: str = ""
+    ) -> None:
         self.modules = modules
+        self.configs_package = configs_package
         self.evaluator = evaluator
         self.architectures = architectures
+        self._imported_configs: dict[str, frozenset[str]] = {}
         self._files: dict[str, list[Point]] = {}
         self._collections: dict[tuple[str, str], tuple[tuple[str, ...], str] | None] = {}
 
@@ -69,9 +78,14 @@ class PointScan:
 
     def _found(self, file: SourceFile) -> list[Point]:
         sites = file.sites
-        local = {(s.owner, s.subject): s for s in sites if s.form in ("collection", "table")}
-        found = (self._point(file, site, local) for site in sites)
+        local = {(s.owner, s.subject): s for s in sites if s.form in ("collection", "table", "import")}
+        found = (self._point(file, site, local) for site in sites if site.form != "import")
         return [point for point in found if point is not None]
+
+    def all(self, left_out: str) -> list[Point]:
+        """Return the points of every searched file but those in the folder *left_out*."""
+        files = [file for file in self.modules.searched if not file.path.startswith(left_out)]
+        return [point for file in files for point in self.of_file(file)]
 
     def of_function(self, file: SourceFile, owner: str) -> Iterator[Point]:
         """Yield the points of one function or method."""
@@ -86,7 +100,7 @@ class PointScan:
                 names.extend(held[0])
                 if held[1]:
                     uses.append(held[1])
-        key = self._key(site, names)
+        key = self._key(file, site, names, uses)
         if key is None:
             return None
         every = tuple(dict.fromkeys(names))
@@ -99,6 +113,8 @@ class PointScan:
     ) -> tuple[tuple[str, ...], str] | None:
         """Return the names a reference stands for, and the module-level collection it is; "" for a local one."""
         at_home = local.get((site.owner, ref)) if site.owner and not site.owner.endswith(".") else None
+        if at_home is not None and at_home.form == "import":
+            return self._imported(file, at_home)
         if at_home is not None and at_home is not site and depth < 3:
             names = list(at_home.names)
             for one in at_home.refs:
@@ -106,6 +122,13 @@ class PointScan:
                 names.extend(held[0] if held is not None else ())
             return tuple(names), ""
         return self._collection(file, site.owner, ref)
+
+    def _imported(self, file: SourceFile, site: Site) -> tuple[tuple[str, ...], str] | None:
+        module, name = site.refs
+        level = len(module) - len(module.lstrip("."))
+        made = Import(module.lstrip("."), name, level, site.line)
+        symbol = self.modules.target(file.module, made)
+        return None if symbol is None else self._symbol(symbol)
 
     def _collection(self, file: SourceFile, owner: str, ref: str) -> tuple[tuple[str, ...], str] | None:
         key = (file.module, f"{owner.partition('.')[0]}|{ref}" if ref.startswith(("self.", "cls.")) else ref)
@@ -122,8 +145,9 @@ class PointScan:
         if symbol is None and "." in ref:
             outer = self.modules.resolve(file.module, ref.rpartition(".")[0])
             return self._attribute(outer, ref.rpartition(".")[2]) if outer is not None else None
-        if symbol is None:
-            return None
+        return None if symbol is None else self._symbol(symbol)
+
+    def _symbol(self, symbol: Symbol) -> tuple[tuple[str, ...], str] | None:
         if symbol.kind == "class":
             return ((symbol.name,), "") if symbol.name in self.architectures else None
         if symbol.kind != "value":
@@ -141,23 +165,49 @@ class PointScan:
         except Unresolved:
             return None
 
-    def _key(self, site: Site, names: Sequence[str]) -> Key | None:
+    def _key(self, file: SourceFile, site: Site, names: Sequence[str], uses: Sequence[str]) -> Key | None:
         if site.form == "isinstance":
-            return "config_class"
+            return "config_class" if any(self._is_config(file, name) for name in names) else None
         if not self.architectures.isdisjoint(names):
             return "architecture"
         told = (site.subject, *site.refs)
         if any(_MODEL_TYPE.search(text) for text in told):
             return "model_type" if site.form in TESTS or site.form in ("table", "collection") else None
         if any(_ARCHITECTURE.search(text) for text in told):
-            return "architecture" if names and (site.form in TESTS or _class_like(names)) else None
+            return "architecture" if self._names_architectures(site, names, uses) else None
         if site.form in ("regex", "substring") and _MODEL_PATH.search(site.subject):
             return "model_path"
         return None
 
+    def _is_config(self, file: SourceFile, name: str) -> bool:
+        """Return whether a class is a checkpoint's configuration: the engine's, or one of transformers'."""
+        symbol = self.modules.resolve(file.module, name)
+        if symbol is None:
+            return name in self._config_names(file)
+        if symbol.kind == "external":
+            return symbol.module.startswith("transformers") and not name.lower().startswith("pretrained")
+        return symbol.kind == "class" and symbol.module.startswith(self.configs_package + ".")
 
-def _class_like(names: Sequence[str]) -> bool:
-    return any(name[:1].isupper() and ("For" in name or "Model" in name) for name in names)
+    def _config_names(self, file: SourceFile) -> frozenset[str]:
+        """Return the configuration classes that functions of a file import."""
+        if file.path not in self._imported_configs:
+            names: set[str] = set()
+            for match in _IMPORT.finditer(file.content):
+                module = match.group(1).decode()
+                if module.startswith(("transformers", f"{self.modules.package}.{self.configs_package}.")):
+                    names.update(re.findall(r"[A-Za-z0-9_]+Config\b", match.group(2).decode()))
+            self._imported_configs[file.path] = frozenset(names)
+        return self._imported_configs[file.path]
+
+    def _names_architectures(self, site: Site, names: Sequence[str], uses: Sequence[str]) -> bool:
+        """Return whether a place whose words say `arch` is keyed by architectures of models."""
+        if site.form in ("substring", "starts", "ends"):
+            return True
+        if any(_CLASS_NAME.fullmatch(name) for name in names):
+            return True
+        if site.form == "has":
+            return any(name in known for name in names for known in self.architectures)
+        return bool(uses) and not names and site.form in TESTS and bool(_ARCHITECTURE.search(site.subject))
 
 
 def collection_names(value: Static) -> list[str]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from archcap.model.vocabulary import BranchProbe, CallProbe, Probe
 from archcap.scanner.conditions import config_condition, local_names
+from archcap.scanner.config import ScanConfig
 from archcap.scanner.index import Function, dotted
 from archcap.scanner.modules import Modules, SourceFile, Symbol
 from archcap.scanner.points import TESTS, Point, PointScan
@@ -62,7 +63,7 @@ class Probes:
         entries: Mapping[str, Entry],
         specs: Specs,
         points: PointScan,
-        models_folder: str,
+        config: ScanConfig,
     ) -> None:
         self.modules = modules
         self.evaluator = evaluator
@@ -70,7 +71,8 @@ class Probes:
         self.entries = entries
         self.specs = specs
         self.points = points
-        self.models_folder = models_folder
+        self.models_folder = config.models_folder
+        self.external = config.external
 
     def evaluate(self, probe: Probe, lists: Mapping[str, Mapping[str, Evidence]] | None = None) -> Findings:
         """Return the architectures that have what *probe* looks for.
@@ -122,20 +124,34 @@ class Probes:
     def _method(self, probe: Probe, out: Findings) -> None:
         name = probe.method
         assert name is not None
-        self._by_class(probe, out, lambda symbol: self._has(symbol, name, own_only=False))
+        self._by_class(probe, out, lambda symbol: self._has(symbol, name))
 
     def _attribute(self, probe: Probe, out: Findings) -> None:
         name = probe.attribute
         assert name is not None
-        self._by_class(probe, out, lambda symbol: self._has(symbol, name, own_only=False))
+        self._by_class(probe, out, lambda symbol: self._has(symbol, name))
 
-    def _has(self, symbol: Symbol, name: str, own_only: bool) -> Evidence | None:
+    def _has(self, symbol: Symbol, name: str) -> Evidence | None:
         found = self.modules.method(symbol, name)
         if found is not None:
             return Evidence(self.modules.file(found[0]).path, found[1].span[0])
         for owner, member in self.modules.members(symbol, name):
             return Evidence(self.modules.file(owner).path, member.line)
+        if any(name in self.external.get(str(one), ()) for one in self.modules.lineage(symbol)):
+            return Evidence(self.modules.file(symbol).path, self.modules.classes(symbol)[0].span[0])
         return None
+
+    def unknown_bases(self) -> list[Missing]:
+        """Return the entry classes and bodies made of classes from outside that nothing is said of."""
+        found: dict[Symbol, Missing] = {}
+        for entry in self.entries.values():
+            for symbol in (entry.symbol, self.structure.body_of_entry(entry.symbol)):
+                for base in self.modules.lineage(symbol) if symbol is not None else ():
+                    if base.kind != "class" and str(base) not in self.external and symbol is not None:
+                        line = self.modules.classes(symbol)[0].span[0]
+                        reason = f"{symbol.name} is made of {base}, which is outside the source"
+                        found[symbol] = Missing(self.modules.file(symbol).path, line, reason)
+        return list(found.values())
 
     def _parameter(self, probe: Probe, out: Findings) -> None:
         assert probe.parameter is not None
@@ -294,10 +310,8 @@ class Probes:
         wanted = probe.registered
         assert wanted is not None
         base = wanted.base.rpartition(".")[2]
-        quick = wanted.attribute.encode() + b" ="
-        assigned = re.compile(rb"^[ \t]+%s[ \t]*[:=]" % re.escape(wanted.attribute.encode()), re.MULTILINE)
         for file in self.modules.searched:
-            if quick not in file.content or assigned.search(file.content) is None:
+            if not _assigns(file.content, wanted.attribute.encode()):
                 continue
             for name, made in file.index.classes.items():
                 if wanted.attribute not in made[0].members:
@@ -492,6 +506,17 @@ class _Branches:
 
 def _is_constant(node: ast.expr | None, value: object) -> bool:
     return isinstance(node, ast.Constant) and node.value is value
+
+
+def _assigns(content: bytes, name: bytes) -> bool:
+    """Return whether an indented line begins with an assignment to *name*, annotated or not."""
+    at = content.find(name)
+    while at >= 0:
+        before = content[content.rfind(b"\n", 0, at) + 1 : at]
+        if before.isspace() and content[at + len(name) : at + len(name) + 2].lstrip()[:1] in (b"=", b":"):
+            return True
+        at = content.find(name, at + 1)
+    return False
 
 
 def _passes(call: ast.Call, wanted: CallProbe) -> bool:

@@ -15,7 +15,7 @@ from archcap.scanner.cache import Indexer, Store
 from archcap.scanner.config import ScanConfig
 from archcap.scanner.lists import ScannedList, scan_lists
 from archcap.scanner.modules import Modules, SourceFile, module_name
-from archcap.scanner.points import PointScan
+from archcap.scanner.points import Point, PointScan
 from archcap.scanner.probes import Evidence, Missing, Probes
 from archcap.scanner.settings import ScannedSettings, scan_settings
 from archcap.scanner.source import Metadata, Source, open_source
@@ -55,6 +55,8 @@ class Scan:
     settings: ScannedSettings = field(default_factory=ScannedSettings)
     lists: dict[str, ScannedList] = field(default_factory=dict)
     specs: Specs = field(default_factory=Specs)
+    points: list[Point] = field(default_factory=list)
+    """Every place outside the models that names decide."""
     unresolved: list[Missing] = field(default_factory=list)
     unknown: list[Missing] = field(default_factory=list)
 
@@ -95,15 +97,17 @@ def _scan(source: Source, vocabulary: Vocabulary, config: ScanConfig, store: Sto
     evaluator = Evaluator(modules)
     structure = Structure(modules, evaluator)
     found = entries(modules, evaluator, config.models_package, config.entry_list)
-    points = PointScan(modules, evaluator, frozenset(found.found))
+    points = PointScan(modules, evaluator, frozenset(found.found), config.configs_package)
     scan.unresolved += [Missing(*one) for one in found.unresolved]
     scan.specs = scan_specs(modules, evaluator)
     scan.unresolved += [Missing(*one) for one in scan.specs.unresolved]
     scan.settings = scan_settings(modules, evaluator, config.settings_record, config.settings_parser)
     scan.unresolved += [Missing(*one) for one in scan.settings.unresolved if not config.expected(one[2])]
+    scan.points = points.all(config.models_folder)
     scan.lists = scan_lists(modules, evaluator, points, config, _words(scan.settings))
     _architectures(scan, structure, found.found, config)
-    probes = Probes(modules, evaluator, structure, found.found, scan.specs, points, config.models_folder)
+    probes = Probes(modules, evaluator, structure, found.found, scan.specs, points, config)
+    scan.unresolved += probes.unknown_bases()
     _aliases(scan, probes, config)
     _support(scan, probes, vocabulary)
     modules.keep()

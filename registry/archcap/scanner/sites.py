@@ -16,20 +16,21 @@ _QUOTED = re.compile(rb"""["'](?:[A-Z][a-z]+[A-Z0-9_]|[A-Z][A-Z0-9_]+[a-z])[A-Za
 _HINTS = (
     _QUOTED,
     re.compile(rb"model_type"),
-    re.compile(rb"arch(?:s|itectures)?\b"),
+    re.compile(rb"arch(?:s|itectures?)?\b"),
     re.compile(rb"ARCH"),
-    re.compile(rb"_(?:TYPES|MODELS|TARGETS)\b"),
-    re.compile(rb"models[ ]*=[ ]*\["),
-    re.compile(rb"isinstance\([^()]*Config"),
+    re.compile(rb"_(?:TYPES?|MODELS|TARGETS)(?![a-z])"),
+    re.compile(rb"models\b[^\n=]*=[ ]*\["),
+    re.compile(rb"isinstance\([^()]*\(?[^()]*Config"),
+    re.compile(rb"re\.(?:search|match)\("),
     re.compile(rb"model_path"),
 )
 """What a line must hold to be looked at: a quoted class name (two capitals, or a digit), or a word that says what
 something is keyed by. Apart from each other, for each then begins with letters that are found fast."""
 
-_WORDS = (b"arch", b"_TYPES", b"_MODELS", b"_TARGETS", b"models", b"Config", b"model_path")
+_WORDS = (b"arch", b"_TYPE", b"_MODELS", b"_TARGETS", b"models", b"Config", b"model_path")
 """One of these stands in every text that has a hint other than the usual ones."""
 
-_PATH_TEST = re.compile(rb"\bin\b[^\n]*model_path|re\.(?:search|match)\([^\n]*model_path")
+_PATH_TEST = re.compile(rb"\bin\b[^\n]*model_path")
 
 _KEYED = re.compile(r"model_?type|arch|model_path|model_name|config_class|model_cls|processor_class", re.IGNORECASE)
 _CLASS_NAME = re.compile(r"^[A-Z][A-Za-z0-9_]*[a-z][A-Za-z0-9_]*$")
@@ -42,7 +43,7 @@ class Site(NamedTuple):
     Attributes:
         form: `eq`, `in`, `has` (a name in the subject), `starts`, `ends`, `substring`, `regex`, `isinstance`, `lookup`,
             `set`, `case`, `decorator`, `collection`, `table` (a dictionary), `assign`, `keyword`, `argument`, `return`,
-            `mutation`.
+            `mutation`; and `import`, which is no site but says where a name in a function comes from.
         line: of the expression that is keyed.
         owner: qualified name of the function or method; "" at module level, `Class.` in a class body.
         subject: text of what is compared, assigned to or called.
@@ -159,12 +160,17 @@ class _Finder:
     def decorator(self, node: ast.expr, owner: str) -> None:
         if not isinstance(node, ast.Call):
             return
+        self.owner = owner
+        self.expression(node)
         names = tuple(_constants(node.args))
         refs = tuple(a.value.id for a in node.args if isinstance(a, ast.Starred) and isinstance(a.value, ast.Name))
         if names or refs:
             self.add("decorator", node.lineno, _text(node.func), Shape(names, refs), owner=owner)
 
     def statement(self, node: ast.stmt, owner: str) -> None:
+        if isinstance(node, ast.ImportFrom):
+            self.imported(node)
+            return
         for field, value in ast.iter_fields(node):
             if isinstance(value, ast.expr):
                 self.part(node, field, value)
@@ -174,6 +180,14 @@ class _Finder:
                 else:
                     for one in value:
                         self.other(one, owner)
+
+    def imported(self, node: ast.ImportFrom) -> None:
+        """Note the collections that a function imports: a test's name is looked up there."""
+        module = "." * node.level + (node.module or "")
+        for alias in node.names:
+            if self.owner and _TABLES.search(alias.name):
+                site = Site("import", node.lineno, self.owner, alias.asname or alias.name, (), (module, alias.name))
+                self.found.append(site)
 
     def nested(self, node: ast.stmt, field: str, block: list[ast.stmt], owner: str) -> None:
         if isinstance(node, ast.For) and field == "body" and isinstance(node.target, ast.Name):
@@ -295,6 +309,8 @@ class _Finder:
 
     def arguments(self, node: ast.Call) -> None:
         callee = _text(node.func)
+        if callee in _COLLECTIONS:
+            return
         for argument in node.args:
             if isinstance(argument, ast.Constant) and _is_class_name(argument.value):
                 form = "mutation" if callee.rpartition(".")[2] in _MUTATIONS else "argument"
@@ -307,10 +323,10 @@ class _Finder:
             for one in _alternatives(keyword.value):
                 shape = self.shape(one)
                 if keyword.arg and any(_CLASS_NAME.match(n) for n in shape.names):
-                    self.add("keyword", one.lineno, keyword.arg, shape)
+                    self.add("keyword", node.lineno, keyword.arg, shape)
 
     def subscript(self, node: ast.Subscript) -> None:
-        if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Constant | ast.Slice):
+        if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple):
             self.lookup(node.lineno, node.value, node.slice)
 
     def lookup(self, line: int, table: ast.expr, key: ast.expr) -> None:
@@ -374,6 +390,8 @@ def _parts(node: ast.expr | None) -> Sequence[ast.expr | None]:
         return node.keys
     if isinstance(node, ast.Starred):
         return [node.value]
+    if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+        return [node.generators[0].iter]
     if isinstance(node, ast.BinOp):
         return [node.left, node.right]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
