@@ -182,3 +182,18 @@ def test_a_value_that_only_running_would_tell_is_reported():
 
 def test_a_record_that_is_missing_has_no_settings():
     assert scan({"core/other.py": "x = 1\n"}, CONFIG).settings.settings == {}
+
+
+def test_a_function_of_another_file_is_read_for_what_it_returns():
+    files = {
+        "core/args.py": "from wagon.core.far import names\nclass Args:\n"
+        "    x: list = dataclasses.field(default_factory=lambda: names())\n",
+        "core/far.py": 'def names():\n    """Say them."""\n    return ["a"]\n\n\ndef other():\n    return 1\n',
+    }
+    assert scan(files).settings.settings["x"].default == ["a"]
+
+
+def test_a_default_that_depends_on_the_machine_is_that_of_the_usual_one_and_reported():
+    found = settings("x: bool = dataclasses.field(default_factory=lambda: is_steam())")
+    assert found.settings["x"].default is False
+    assert [text for _, _, text in found.unresolved] == ["x: default depends on the machine (is_steam)"]

@@ -10,6 +10,7 @@ from archcap.scanner.scan import Scan, scan_files
 from archcap.scanner.source import Metadata, Source, from_texts
 
 CONFIG = ScanConfig(
+    predicates={"is_steam": False},
     external={"torch.nn.Module": (), "transformers.PreTrainedModel": ("get_input_embeddings",)},
     engine="wagon",
     package="wagon",

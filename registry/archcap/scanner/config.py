@@ -47,6 +47,8 @@ class ScanConfig(Record):
     """What classes from outside the source give the classes made of them, by import path: names that probes ask for."""
     drafts: tuple[str, ...] = ()
     """Regular expressions that the names of draft architectures match."""
+    predicates: dict[str, bool] = {}
+    """Functions that say what the machine is, with what they say of the usual one; defaults are read as of that."""
     expected_unresolved: tuple[str, ...] = ()
     """Findings that are known and handled by people, by regular expression."""
     aliases: tuple[ListAlias, ...] = ()

@@ -94,7 +94,7 @@ def scan_files(source: Source, vocabulary: Vocabulary, config: ScanConfig, cache
 def _scan(source: Source, vocabulary: Vocabulary, config: ScanConfig, store: Store) -> Scan:
     scan = Scan(config.engine, source.where, source.metadata)
     modules = load_modules(source, config, store, scan)
-    evaluator = Evaluator(modules)
+    evaluator = Evaluator(modules, config.predicates)
     structure = Structure(modules, evaluator)
     found = entries(modules, evaluator, config.models_package, config.entry_list)
     points = PointScan(modules, evaluator, frozenset(found.found), config.configs_package)

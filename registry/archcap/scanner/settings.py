@@ -345,8 +345,13 @@ class _SettingsScan:
     # values
 
     def _given(self, setting: ScannedSetting, key: str, node: ast.expr, where: _Where) -> ScannedSetting:
+        asked = len(self.evaluator.asked)
         try:
             value = self.evaluator.evaluate(node, where.file.module, where.local)
+            for predicate in self.evaluator.asked[asked:]:
+                self.out.unresolved.append(
+                    (where.file.path, node.lineno, f"{setting.name}: {key} depends on the machine ({predicate})")
+                )
             if key == "choices":
                 return self._with_choices(setting, node, value, where)
             return replace(setting, default=_json(value)) if key == "default" else replace(setting, const=_json(value))

@@ -49,10 +49,18 @@ Static: TypeAlias = "Scalar | Ref | Items | Table"
 
 
 class Evaluator:
-    """Evaluates expressions of one source's modules."""
+    """Evaluates expressions of one source's modules.
 
-    def __init__(self, modules: Modules) -> None:
+    Attributes:
+        modules: the source.
+        predicates: functions that say what the machine is, by bare name, with what they say of the usual one.
+        asked: which of them were read, in order.
+    """
+
+    def __init__(self, modules: Modules, predicates: Mapping[str, bool] | None = None) -> None:
         self.modules = modules
+        self.predicates = predicates or {}
+        self.asked: list[str] = []
         self._named: dict[Symbol, Static | Unresolved] = {}
         self.platform_changes: dict[Symbol, list[Value]] = {}
 
@@ -264,6 +272,10 @@ class Evaluator:
             if method is not None:
                 return method(self.evaluate(node.func.value, module, local), node.lineno)
         if callee is not None and not node.args and not node.keywords:
+            name = callee.rpartition(".")[2]
+            if name in self.predicates:
+                self.asked.append(name)
+                return self.predicates[name]
             return self._returned(callee, node, module)
         raise Unresolved(f"call of {callee or 'an expression'}", node.lineno)
 
@@ -282,7 +294,7 @@ class Evaluator:
         if symbol is None or symbol.kind != "function":
             raise Unresolved(f"call of {callee}", node.lineno)
         file = self.modules.file(symbol)
-        function = file.statement(file.index.functions[symbol.name][-1].span)
+        function = file.statement(file.deep.functions[symbol.name][-1].span)
         assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         return self._last_return(function, symbol.module)
 
