@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from archcap.model.resolution import Cause, Origin
 from archcap.resolver import wording
-from archcap.resolver.history import State, last_write, state_before, value_of
+from archcap.resolver.history import History, State, value_of
 from archcap.resolver.outcome import Outcome
 from archcap.resolver.subject import Subject
 from archcap.rules.run import Guard, Inputs, Kind, Program, Reference, Run, StatementInfo, Unknown
@@ -27,21 +27,15 @@ class Chain:
     inputs: Inputs
     run: Run
     program: Program
+    history: History
     found: list[Cause] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
-    states: dict[int, State] = field(default_factory=dict)
     ended: dict[int, int] | None = None
-
-    def _state(self, before: int) -> State:
-        """Return the values in force before an event; made once."""
-        if before not in self.states:
-            self.states[before] = state_before(self.run, self.inputs, before)
-        return self.states[before]
 
     def of_statement(self, index: int, before: int, depth: int = 0) -> None:
         """Add what made statement *index* run at the point *before* of the trace."""
         info = self.program.statements[index]
-        state = self._state(before)
+        state = self.history.before(before)
         holding, failing = tuple(self._guarding(info, state, True)), tuple(self._guarding(info, state, False))
         values = tuple(self._written(info, state))
         met = [(*holding, *values), failing] if depth else [(*failing, *holding, *values, *self._let_through(info))]
@@ -61,7 +55,7 @@ class Chain:
         shown = self.run.trace[event].value
         for name in shown if isinstance(shown, dict) else ():
             if name.split(".", 1)[0] in self.inputs.user:
-                self._of(Reference("setting", name), self._state(event), event, 0)
+                self._of(Reference("setting", name), self.history.before(event), event, 0)
 
     def _let_through(self, info: StatementInfo) -> Iterator[Reference]:
         """Yield the user's settings that kept the step from ending before the statement."""
@@ -116,7 +110,7 @@ class Chain:
     def _of_written(self, reference: Reference, state: State, before: int, depth: int) -> None:
         kind, name = reference
         value = value_of(state, kind, name)
-        at = last_write(self.run.trace, before, kind, name)
+        at = self.history.last_write(before, kind, name)
         if at is None:
             self._unwritten(reference, value, before, depth)
             return
@@ -182,8 +176,8 @@ class Chain:
         for index in info.returns_before:
             if left.get(index, before) < before and self.program.statements[index].guards:
                 at = left[index]
-                return self.program.statements[index].guards[-1], self._state(at), at
-        state = self._state(before)
+                return self.program.statements[index].guards[-1], self.history.before(at), at
+        state = self.history.before(before)
         for guard in info.guards:
             value = self.program.evaluate(guard.expr, self.inputs, state.settings, state.vars, state.facts, state.env)
             if not isinstance(value, Unknown) and bool(value) != guard.wanted:
@@ -248,7 +242,7 @@ class Chain:
 
 def causes_of(outcome: Outcome, event: int) -> tuple[Cause, ...]:
     """Return the causes behind event *event* of the trace, the nearest first."""
-    chain = Chain(outcome.subject, outcome.inputs, outcome.run, outcome.subject.view.program)
+    chain = Chain(outcome.subject, outcome.inputs, outcome.run, outcome.subject.view.program, outcome.history)
     chain.of_statement(outcome.run.trace[event].statement, event)
     chain.of_message(event)
     return tuple(chain.found)
@@ -257,6 +251,6 @@ def causes_of(outcome: Outcome, event: int) -> tuple[Cause, ...]:
 def causes_of_absence(outcome: Outcome, setting: str) -> tuple[Cause, ...]:
     """Return what kept every writer of *setting* from running."""
     end = len(outcome.run.trace)
-    chain = Chain(outcome.subject, outcome.inputs, outcome.run, outcome.subject.view.program)
+    chain = Chain(outcome.subject, outcome.inputs, outcome.run, outcome.subject.view.program, outcome.history)
     chain.behind_absence(setting, end)
     return tuple(chain.found)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from archcap.model.base import Json
 from archcap.model.resolution import Verdict
+from archcap.resolver.history import History
 from archcap.resolver.inputs import inputs_of
 from archcap.resolver.knowledge import SnapshotView
 from archcap.resolver.subject import Subject
@@ -34,6 +35,7 @@ class Outcome:
     verdict: Verdict
     blockers: tuple[int, ...]
     barred: tuple[Bar, ...]
+    history: History
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def outcome_of(subject: Subject, snapshot: SnapshotView) -> Outcome:
     run = subject.view.program.run(inputs)
     bars = tuple(_bars(subject))
     blockers = tuple(_blockers(subject, run))
-    return Outcome(subject, inputs, run, _verdict(subject, run, blockers, bars), blockers, bars)
+    return Outcome(subject, inputs, run, _verdict(subject, run, blockers, bars), blockers, bars, History(run, inputs))
 
 
 def _bars(subject: Subject) -> Iterator[Bar]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from archcap.resolver.history import last_write
 from archcap.resolver.outcome import Outcome, statement_of
 from archcap.rules.run import Reference, StatementInfo
 
@@ -42,7 +41,7 @@ def _read_by(info: StatementInfo) -> Iterator[Reference]:
 def _behind(outcome: Outcome, reference: Reference, event: int) -> Iterable[Reference]:
     if reference.kind not in _WRITTEN:
         return
-    at = last_write(outcome.run.trace, event, reference.kind, reference.key)
+    at = outcome.history.last_write(event, reference.kind, reference.key)
     if at is not None:
         yield from _read_by(statement_of(outcome.subject, outcome.run.trace[at].statement))
         return
