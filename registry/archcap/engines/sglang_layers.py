@@ -6,6 +6,7 @@ Knows no rules, no releases and no configuration classes; everything arrives as 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import filterfalse
 from typing import cast
 
 from archcap.engines import Function
@@ -37,13 +38,14 @@ def every_nth_layer(layers: int, interval: int) -> Layers:
     Source:
         sglang@0.5.23:srt/configs/qwen3_next.py:layers_block_type
     """
+    if interval > 0:
+        return list(range(interval - 1, layers, interval))
     return [layer for layer in range(layers) if (layer + 1) % interval == 0]
 
 
 def other_layers(layers: int, taken: Layers) -> Layers:
     """Return the layers below *layers* that are not in *taken*."""
-    held = set(taken)
-    return [layer for layer in range(layers) if layer not in held]
+    return list(filterfalse(set(taken).__contains__, range(layers)))
 
 
 def shifted_layers(numbers: Layers, by: int) -> Layers:

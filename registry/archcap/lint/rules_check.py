@@ -14,7 +14,6 @@ from archcap.load.records import place
 from archcap.load.strict_yaml import DataPath, Document
 from archcap.load.words import Wording
 from archcap.model.hardware import Gpu
-from archcap.resolver.inputs import gpu_facts
 from archcap.rules import check_engine
 
 CHECK_ID = "rules"
@@ -43,7 +42,7 @@ def rule_problems(loaded: Loaded, engine: EngineParts, functions: Iterable[str])
 def hardware_names() -> frozenset[str]:
     """Return the fields rules may read as `hw.x`."""
     gpu = Gpu(title="any", vendor="any", platform="cuda", arch="any", compute=(1, 0))
-    return frozenset(gpu_facts(("any", gpu))) | {"count", "nodes"}
+    return frozenset(gpu.facts) | {"gpu", "count", "nodes"}
 
 
 def _placed(engine: EngineParts, problem: Problem) -> Problem:

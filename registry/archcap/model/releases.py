@@ -44,10 +44,14 @@ class Interval(Record):
 
     def holds(self, release: str) -> bool:
         """Return whether *release* lies in the interval."""
-        at = version(release)
-        if self.added is not None and at < version(self.added):
-            return False
-        return self.removed is None or at < version(self.removed)
+        return _within(release, self.added, self.removed)
+
+
+@lru_cache(maxsize=4096)
+def _within(release: str, added: str | None, removed: str | None) -> bool:
+    """Return whether *release* lies between two bounds; asked for the same few thousands again and again."""
+    at = version(release)
+    return (added is None or at >= version(added)) and (removed is None or at < version(removed))
 
 
 def parse_range(text: str) -> Interval:

@@ -1,21 +1,22 @@
 """The one JSON form of an answer (`docs/schemas/resolution.json`): values only, worded by `archcap.resolver`.
 
-Standard dataclasses: an answer is built a thousand times a second and needs no validation.
+Not validated: an answer is built a thousand times a second, by our own code.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from archcap.model.base import Json, JsonObject
+from archcap.model.values import plain_record
 
 Verdict = Literal["ok", "adjusted", "unsafe", "refused", "unknown"]
 Severity = Literal["error", "unsafe", "silent", "warning", "info"]
 Origin = Literal["user", "rule", "default", "registry", "config", "hardware", "assumption", "env", "unknown"]
 
 
-@dataclass(slots=True, frozen=True)
+@plain_record
 class SettingValue:
     """One setting after resolution."""
 
@@ -28,7 +29,7 @@ class SettingValue:
     """Structured settings: the rule that wrote each leaf path last."""
 
 
-@dataclass(slots=True, frozen=True)
+@plain_record
 class Cause:
     """One link of the chain behind a finding, the nearest first."""
 
@@ -39,7 +40,7 @@ class Cause:
     """How many steps behind the finding; a cause of depth n+1 stands behind the one of depth n before it."""
 
 
-@dataclass(slots=True, frozen=True)
+@plain_record
 class Finding:
     """Something the launch would meet."""
 
@@ -52,7 +53,7 @@ class Finding:
     evidence: Literal["source", "verified", "report"]
 
 
-@dataclass(slots=True, frozen=True)
+@plain_record
 class Undetermined:
     """A statement that could not be decided, with what it needs."""
 
@@ -60,7 +61,7 @@ class Undetermined:
     needs: tuple[str, ...]
 
 
-@dataclass(slots=True, frozen=True)
+@plain_record
 class Fix:
     """A smallest change that was resolved again and starts."""
 
@@ -70,7 +71,7 @@ class Fix:
     gives_up: str | None
 
 
-@dataclass(slots=True, frozen=True)
+@plain_record
 class Resolution:
     """The answer to one request."""
 

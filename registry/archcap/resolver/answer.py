@@ -10,7 +10,9 @@ from archcap.resolver import wording
 from archcap.resolver.findings import findings_of
 from archcap.resolver.outcome import Outcome, statement_of
 from archcap.resolver.subject import Subject
-from archcap.rules.run import Event, Kind, Run, Unknown
+from archcap.rules.run import Kind, Run, Unknown
+
+_SET = Kind.SET
 
 
 def answer_of(outcome: Outcome, digest: str, fixes: tuple[Fix, ...] | None) -> Resolution:
@@ -38,30 +40,31 @@ def answer_of(outcome: Outcome, digest: str, fixes: tuple[Fix, ...] | None) -> R
 
 def settings_of(outcome: Outcome) -> dict[str, SettingValue]:
     """Return every setting the user gave or a rule wrote, with who decided it."""
-    last: dict[str, Event] = {}
+    statements = outcome.subject.view.program.statements
+    rules: dict[str, str] = {}
     leaves: dict[str, dict[str, str]] = {}
-    for event in outcome.run.trace:
-        if event.kind == Kind.SET:
-            head, _, leaf = event.name.partition(".")
-            last[head] = event
+    for kind, index, name, _ in outcome.run.trace:
+        if kind == _SET:
+            head, _, leaf = name.partition(".")
+            rules[head] = statements[index].id
             if leaf:
-                leaves.setdefault(head, {})[leaf] = statement_of(outcome.subject, event.statement).id
-    names = list(dict.fromkeys([*outcome.subject.settings, *last, *_unsure(outcome.run)]))
-    return {name: _setting(outcome, name, last.get(name), leaves.get(name)) for name in names}
+                leaves.setdefault(head, {})[leaf] = statements[index].id
+    names = dict.fromkeys([*outcome.subject.settings, *rules, *_unsure(outcome.run)])
+    return {name: _setting(outcome, name, rules.get(name), leaves.get(name)) for name in names}
 
 
 def _unsure(run: Run) -> Iterable[str]:
     return () if run.exact else [name for name, value in run.settings.items() if isinstance(value, Unknown)]
 
 
-def _setting(outcome: Outcome, name: str, event: Event | None, leaves: dict[str, str] | None) -> SettingValue:
+def _setting(outcome: Outcome, name: str, rule: str | None, leaves: dict[str, str] | None) -> SettingValue:
     subject = outcome.subject
     value = outcome.run.settings.get(name)
     requested, default = subject.settings.get(name), subject.view.defaults.get(name)
     if isinstance(value, Unknown):
         return SettingValue(None, "unknown", None, requested, default)
-    if event is not None:
-        return SettingValue(value, "rule", statement_of(subject, event.statement).id, requested, default, leaves)
+    if rule is not None:
+        return SettingValue(value, "rule", rule, requested, default, leaves)
     return SettingValue(value, "user", None, requested, default)
 
 

@@ -14,7 +14,7 @@ from archcap.resolver import wording
 from archcap.resolver.history import History, State, value_of
 from archcap.resolver.outcome import Outcome
 from archcap.resolver.subject import Subject
-from archcap.rules.run import Guard, Inputs, Kind, Program, Reference, Run, StatementInfo, Unknown
+from archcap.rules.run import Guard, Inputs, Program, Reference, Run, StatementInfo, Unknown
 
 _DEEPEST, _MOST = 5, 12
 
@@ -30,7 +30,6 @@ class Chain:
     history: History
     found: list[Cause] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
-    ended: dict[int, int] | None = None
 
     def of_statement(self, index: int, before: int, depth: int = 0) -> None:
         """Add what made statement *index* run at the point *before* of the trace."""
@@ -165,14 +164,8 @@ class Chain:
                 seen.add(barrier[0].expr)
                 yield barrier
 
-    def _returns(self) -> dict[int, int]:
-        """Return where in the trace each statement ended its step."""
-        if self.ended is None:
-            self.ended = {event.statement: at for at, event in enumerate(self.run.trace) if event.kind == Kind.RETURN}
-        return self.ended
-
     def _barrier(self, info: StatementInfo, before: int) -> tuple[Guard, State, int] | None:
-        left = self._returns()
+        left = self.history.returns
         for index in info.returns_before:
             if left.get(index, before) < before and self.program.statements[index].guards:
                 at = left[index]

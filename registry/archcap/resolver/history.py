@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from archcap.model.base import Json
+from archcap.model.values import plain_record
 from archcap.rules.run import Event, Inputs, Kind, Run, Unknown
 
 _KINDS: dict[int, str] = {Kind.SET: "setting", Kind.VAR: "var", Kind.FACT: "fact", Kind.ENV: "env"}
@@ -60,7 +60,7 @@ def _with_leaf(node: dict[str, Json], path: Sequence[str], value: Json) -> dict[
     return {**node, head: _with_leaf(child if isinstance(child, dict) else {}, rest, value) if rest else value}
 
 
-@dataclass(frozen=True, slots=True)
+@plain_record
 class State:
     """What had been written before one event; everything else is as the inputs say."""
 
@@ -84,18 +84,27 @@ class State:
 class History:
     """The trace of one run, by name. Made at no cost; the first question indexes it."""
 
-    __slots__ = ("_places", "_states", "inputs", "run")
+    __slots__ = ("_places", "_returns", "_states", "inputs", "run")
 
     def __init__(self, run: Run, inputs: Inputs) -> None:
         self.run, self.inputs = run, inputs
         self._places: dict[str, dict[str, list[int]]] | None = None
         self._states: dict[int, State] = {}
+        self._returns: dict[int, int] | None = None
 
     def places(self, kind: str) -> Places:
         """Return where each name of one kind was written, leaves under the setting they belong to."""
         if self._places is None:
             self._places = _indexed(self.run.trace)
         return self._places.get(kind, _NOBODY)
+
+    @property
+    def returns(self) -> Mapping[int, int]:
+        """Where in the trace each statement ended its step."""
+        if self._returns is None:
+            ended = Kind.RETURN
+            self._returns = {index: at for at, (kind, index, _, _) in enumerate(self.run.trace) if kind == ended}
+        return self._returns
 
     def before(self, event: int) -> State:
         """Return the values in force before event *event* of the trace."""
@@ -115,7 +124,7 @@ class History:
         return Writes(self.run.trace, self.places(kind), given, before)
 
     def last_write(self, before: int, kind: str, name: str) -> int | None:
-        """Return the index of the last event before *before* that wrote *name*, a leaf of it, or what it is a leaf of."""
+        """Return the index of the last event before *before* that wrote *name*, part of it, or what it is part of."""
         trace = self.run.trace
         places = self.places(kind).get(name.split(".", 1)[0], ())
         for at in reversed(places[: bisect_left(places, before)]):

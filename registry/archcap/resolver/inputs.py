@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
 
 from archcap.errors import RequestError
 from archcap.model.base import Json, JsonObject
-from archcap.model.engine import Assumption, EnvironmentVariable
+from archcap.model.engine import EnvironmentVariable
 from archcap.model.hardware import Gpu
 from archcap.model.request import HardwareRequest
 from archcap.resolver.knowledge import ReleaseView, SnapshotView
@@ -16,13 +14,8 @@ from archcap.resolver.subject import MODEL_PLACE, Subject, unknown
 from archcap.rules import condition
 from archcap.rules.run import ConfigView, Inputs, Unknown
 
+_Held = tuple[frozenset[str], dict[str, frozenset[str]]]
 _TRUE, _FALSE = {"1", "true", "yes", "on", "y", "t"}, {"0", "false", "no", "off", "n", "f", ""}
-
-
-@dataclass(frozen=True, slots=True)
-class _Capabilities:
-    held: frozenset[str]
-    unknown: dict[str, frozenset[str]]
 
 
 def inputs_of(subject: Subject, snapshot: SnapshotView) -> Inputs:
@@ -33,8 +26,7 @@ def inputs_of(subject: Subject, snapshot: SnapshotView) -> Inputs:
     """
     view, request = subject.view, subject.request
     hw = _hardware(request.hardware, snapshot)
-    raw = dict(view.defaults)
-    raw.update(subject.settings)
+    raw = {**view.defaults, **subject.settings}
     if raw.get(view.engine.config_setting) is None:
         raw[view.engine.config_setting] = MODEL_PLACE
     inputs = Inputs(
@@ -63,19 +55,19 @@ def _text(view: ReleaseView, config: JsonObject | None) -> JsonObject | None:
 
 def _with_architectures(inputs: Inputs, subject: Subject) -> Inputs:
     view, name = subject.view, subject.architecture
-    held = _capabilities(view, name, inputs)
-    inputs.capabilities, inputs.unknown_capabilities = held.held, held.unknown
+    inputs.capabilities, inputs.unknown_capabilities = _capabilities(view, name, inputs)
     known = view.architectures.get(name) if name else None
     inputs.profile = known.profile if known else None
+    draft = inputs.draft_architecture = _draft_name(subject.draft_config)
     inputs.facts = {
         "architecture": name,
         "wraps": known.wraps if known else None,
         "body": known.body if known else None,
         "role": known.role if known else None,
+        **_draft_facts(inputs, subject),
     }
-    inputs.draft_architecture = _draft_name(subject.draft_config)
-    inputs.facts = {**inputs.facts, **_draft_facts(inputs, subject)}
-    inputs.draft_capabilities = _capabilities(view, inputs.draft_architecture, inputs).held
+    if draft is not None:
+        inputs.draft_capabilities = _capabilities(view, draft, inputs)[0]
     return inputs
 
 
@@ -107,13 +99,13 @@ def _draft_name(config: JsonObject | None) -> str | None:
     return names[0] if isinstance(names, list) and names and isinstance(names[0], str) else None
 
 
-def _capabilities(view: ReleaseView, architecture: str | None, inputs: Inputs) -> _Capabilities:
+def _capabilities(view: ReleaseView, architecture: str | None, inputs: Inputs) -> _Held:
+    """Return what an architecture has, and what nobody can know, with what it needs."""
     if architecture is None:
-        needs = frozenset({"architecture"})
-        return _Capabilities(frozenset(), dict.fromkeys(view.capabilities, needs))
+        return frozenset(), dict.fromkeys(view.capabilities, frozenset({"architecture"}))
     held, conditional = view.capabilities_of(architecture)
     if not conditional:
-        return _Capabilities(held, {})
+        return held, {}
     unsure: dict[str, frozenset[str]] = {}
     more = set(held)
     for capability, when in conditional:
@@ -122,14 +114,16 @@ def _capabilities(view: ReleaseView, architecture: str | None, inputs: Inputs) -
             unsure[capability] = value.needs
         elif value:
             more.add(capability)
-    return _Capabilities(frozenset(more), unsure)
+    return frozenset(more), unsure
 
 
 def _hardware(asked: HardwareRequest | None, snapshot: SnapshotView) -> Mapping[str, Json]:
     if asked is None:
         return {}
-    places: dict[str, Json] = {"count": asked.count, "nodes": asked.nodes}
-    return {**places, **gpu_facts(find_gpu(asked.gpu, snapshot))} if asked.gpu is not None else places
+    if asked.gpu is None:
+        return {"count": asked.count, "nodes": asked.nodes}
+    name, gpu = find_gpu(asked.gpu, snapshot)
+    return {"count": asked.count, "nodes": asked.nodes, "gpu": name, **gpu.facts}
 
 
 def find_gpu(name: str, snapshot: SnapshotView) -> tuple[str, Gpu]:
@@ -147,47 +141,18 @@ def find_gpu(name: str, snapshot: SnapshotView) -> tuple[str, Gpu]:
     raise unknown("hardware", name, snapshot.hardware)
 
 
-@lru_cache(maxsize=512)
-def gpu_facts(found: tuple[str, Gpu]) -> Mapping[str, Json]:
-    """Return what `hw.x` reads for one catalogue entry."""
-    key, gpu = found
-    major, minor = gpu.compute or (None, None)
-    return {
-        "gpu": key,
-        "title": gpu.title,
-        "vendor": gpu.vendor,
-        "platform": gpu.platform,
-        "arch": gpu.arch,
-        "memory_mib": gpu.memory_mib,
-        "major": major,
-        "minor": minor,
-        "sm": None if major is None or minor is None else major * 10 + minor,
-    }
-
-
 def _assumptions(given: Mapping[str, Json], view: ReleaseView, hw: Mapping[str, Json]) -> dict[str, Json]:
-    declared = view.names.assumptions
     for name in given:
-        if name not in declared:
-            raise unknown("assumption", name, declared)
+        if name not in view.names.assumptions:
+            raise unknown("assumption", name, view.names.assumptions)
     platform = hw.get("platform")
-    known = ((name, one) for name, one in declared.items() if platform is not None or not one.platforms)
-    values = {name: _assumed(one, platform) for name, one in known}
-    values.update(given)
-    return values
-
-
-def _assumed(one: Assumption, platform: Json) -> Json:
-    return one.platforms.get(platform, one.default) if isinstance(platform, str) else one.default
+    return {**view.assumed_on(platform if isinstance(platform, str) else None), **given}
 
 
 def _environment(given: Mapping[str, str | int | float | bool], view: ReleaseView) -> dict[str, Json]:
-    values: dict[str, Json] = {name: one.default for name, one in view.names.env.items()}
-    for name, value in given.items():
-        one = view.names.env.get(name)
-        if one is not None:
-            values[name] = env_value(name, value, one)
-    return values
+    declared = view.names.env
+    known = {name: value for name, value in given.items() if name in declared}
+    return {**view.env_defaults, **{name: env_value(name, value, declared[name]) for name, value in known.items()}}
 
 
 def env_value(name: str, value: str | int | float | bool, declared: EnvironmentVariable) -> Json:

@@ -61,6 +61,13 @@ class ReleaseView(Protocol):
         """The typed names rules may read."""
 
     @property
+    def env_defaults(self) -> Mapping[str, Json]:
+        """What every environment variable is worth when nobody sets it."""
+
+    def assumed_on(self, platform: str | None) -> Mapping[str, Json]:
+        """Return what is assumed on a platform; on an unknown one, what does not depend on it."""
+
+    @property
     def architectures(self) -> Mapping[str, Architecture]:
         """Those the release has."""
 

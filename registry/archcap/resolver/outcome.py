@@ -6,10 +6,10 @@ Cheap enough to try hundreds of variations.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from archcap.model.base import Json
 from archcap.model.resolution import Verdict
+from archcap.model.values import plain_record
 from archcap.resolver.history import History
 from archcap.resolver.inputs import inputs_of
 from archcap.resolver.knowledge import SnapshotView
@@ -20,7 +20,7 @@ _FINDING, _REFUSED = Kind.FINDING, Kind.REFUSED
 _BLOCKS = ("error", "unsafe")
 
 
-@dataclass(frozen=True, slots=True)
+@plain_record
 class Outcome:
     """A run with its verdict.
 
@@ -38,7 +38,7 @@ class Outcome:
     history: History
 
 
-@dataclass(frozen=True, slots=True)
+@plain_record
 class Bar:
     """A refusal that needs no rule."""
 
@@ -77,10 +77,9 @@ def _each(value: Json) -> list[Json]:
 
 def _blockers(subject: Subject, run: Run) -> Iterator[int]:
     statements = subject.view.program.statements
-    for index, event in enumerate(run.trace):
-        kind = event.kind
-        if kind == _REFUSED or (kind == _FINDING and statements[event.statement].severity in _BLOCKS):
-            yield index
+    for at, (kind, index, _, _) in enumerate(run.trace):
+        if kind == _REFUSED or (kind == _FINDING and statements[index].severity in _BLOCKS):
+            yield at
 
 
 def statement_of(subject: Subject, index: int) -> StatementInfo:

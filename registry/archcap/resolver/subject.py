@@ -6,13 +6,13 @@ Everything a request can get wrong is found here, before any rule runs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from archcap.errors import RequestError
 from archcap.model.base import Json, JsonObject
 from archcap.model.engine import SettingSpan
 from archcap.model.releases import held_when, nearest, version
 from archcap.model.request import Request
+from archcap.model.values import plain_record
 from archcap.resolver.knowledge import ReleaseView, SnapshotView
 from archcap.suggest import nearest_names
 
@@ -29,7 +29,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 DRAFT_PLACE, MODEL_PLACE = "<draft>", "<model>"
 
 
-@dataclass(frozen=True, slots=True)
+@plain_record
 class Subject:
     """A checked request."""
 

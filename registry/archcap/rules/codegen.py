@@ -5,7 +5,8 @@ Takes the rules as `ir.py` has them and yields text with, per line, the statemen
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from archcap.rules import expr as x
@@ -267,7 +268,9 @@ class _StepWriter:
     def writes(self, stmt: Stmt, depth: int) -> None:
         """Write the values: all are read before the first is written."""
         values: list[str] = []
+        again = repeated_calls([write.value for write in stmt.writes])
         for write in stmt.writes:
+            self.share(stmt, write.value, again, depth)
             text = value_text(self.emitter, write.value)
             if not isinstance(write.value, x.Const):
                 self.temporaries += 1
@@ -275,6 +278,7 @@ class _StepWriter:
                 self.line(depth, f"{name} = {text}", stmt.index)
                 text = name
             values.append(text)
+        self.emitter.shared.clear()
         tests = [self.write_test(write) for write in stmt.writes]
         for write, value, test in zip(stmt.writes, values, tests, strict=True):
             inner = depth
@@ -282,6 +286,15 @@ class _StepWriter:
                 self.line(depth, f"if {test}:", stmt.index)
                 inner += 1
             self.store(stmt, write, value, inner)
+
+    def share(self, stmt: Stmt, value: x.Expr, again: frozenset[x.Expr], depth: int) -> None:
+        """Give local names to calls that the statement makes more than once, just before the first that needs them."""
+        for node in always_read(value):
+            if node in again and node not in self.emitter.shared:
+                text = self.emitter.text(node)
+                self.temporaries += 1
+                self.line(depth, f"v{self.temporaries} = {text}", stmt.index)
+                self.emitter.shared[node] = f"v{self.temporaries}"
 
     def write_test(self, write: Write) -> str | None:
         """Return the test before a write that yields to a value already there."""
@@ -362,6 +375,21 @@ class _StepWriter:
             self.line(depth, "commit(X, O, OV, Q)", stmt.index)
         code = "" if stmt.stop is None else f" STOP_{stmt.stop.upper()}"
         self.line(depth, f"return{code}", stmt.index)
+
+
+def always_read(node: x.Expr) -> Iterator[x.Expr]:
+    """Yield *node* and its parts that are computed whenever it is, the innermost first."""
+    if isinstance(node, x.Call | x.Display | x.Binary | x.Unary | x.Index):
+        for child in x.children(node):
+            if not isinstance(child, x.Loop):
+                yield from always_read(child)
+        yield node
+
+
+def repeated_calls(values: Sequence[x.Expr]) -> frozenset[x.Expr]:
+    """Return the calls of engine functions, which are pure, that *values* always make, and more than once."""
+    calls = Counter(node for value in values for node in always_read(value) if isinstance(node, x.Call) and node.engine)
+    return frozenset(node for node, times in calls.items() if times > 1)
 
 
 def _comment(text: str) -> str:

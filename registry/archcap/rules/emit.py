@@ -19,11 +19,13 @@ class Emitter:
     Attributes:
         used: names of the context that were needed; the function reads them into locals first.
         short: definitions so short that their text stands where they are used.
+        shared: calls whose value a local name holds already.
     """
 
     def __init__(self, short: Mapping[str, x.Expr] | None = None) -> None:
         self.used: set[str] = set()
         self.short = short or {}
+        self.shared: dict[x.Expr, str] = {}
 
     def text(self, node: x.Expr, level: int = 0) -> str:
         """Return *node* as Python text, in brackets where *level* binds tighter."""
@@ -173,12 +175,26 @@ def _method(e: Emitter, n: x.Method) -> tuple[str, int]:
 
 
 def _call(e: Emitter, n: x.Call) -> tuple[str, int]:
+    shared = e.shared.get(n)
+    if shared is not None:
+        return shared, _ATOM
+    names = _names_asked(n)
+    if names is not None:
+        return f"any_in_names({e.use('LS')}[{names[0]!r}], {e.text(names[1])})", _ATOM
     args = [e.text(arg) for arg in n.args]
     if n.args and isinstance(n.args[0], x.Loop):
         args[0] = f"[{args[0]}]" if n.name == "len" else f"({args[0]})"
     args += [f"{key}={e.text(value)}" for key, value in n.keywords]
     function = f"{e.use('fn')}[{n.name!r}]" if n.engine else n.name
     return f"{function}({', '.join(args)})", _ATOM
+
+
+def _names_asked(n: x.Call) -> tuple[str, x.Expr] | None:
+    """Return the list and the values of `any(in_list("…", value) for value in values)`, which needs no loop."""
+    loop = n.args[0] if n.name == "any" and not n.engine and len(n.args) == 1 else None
+    if not isinstance(loop, x.Loop) or loop.conditions or not isinstance(loop.item, x.InList):
+        return None
+    return (loop.item.list, loop.source) if loop.item.value == x.Local(loop.name) else None
 
 
 def _loop(e: Emitter, n: x.Loop) -> tuple[str, int]:

@@ -21,7 +21,7 @@ _ABSENT = object()
 class Values(Protocol):
     """Values by name, read one at a time."""
 
-    def get(self, name: str, default: Any = None, /) -> Any:
+    def get(self, name: str, default: Any, /) -> Any:
         """Return a value, *default* where there is none."""
 
 
@@ -73,8 +73,16 @@ class Judge:
         self._values: dict[int, Eval] = {}
         self._truths: dict[int, Eval] = {}
         self._whys: dict[int, Why] = {}
+        self._last: tuple[Values, Inputs, State] | None = None
 
     def _state(self, inputs: Inputs, settings: Values, vars: Values, facts: Values, env: Values) -> State:
+        """Return a state with the given values; chains of causes ask many times for the same one, so it is kept."""
+        last = self._last
+        if last is None or last[0] is not settings or last[1] is not inputs:
+            last = self._last = (settings, inputs, self._made(inputs, settings, vars, facts, env))
+        return last[2]
+
+    def _made(self, inputs: Inputs, settings: Values, vars: Values, facts: Values, env: Values) -> State:
         interpreter = self.interpreter
         state = State.of(inputs if inputs.functions else replace(inputs, functions=self.functions))
         state.settings = _store(settings, inputs.raw)
@@ -102,18 +110,22 @@ class Judge:
         Returns:
             The value; an `Unknown` where something is unknown, or the condition raises.
         """
-        state = self._state(inputs, settings, vars, facts, env or {})
         condition = self.conditions[index]
         if lets:
+            state = self._made(inputs, settings, vars, facts, env or {})
             state.locals = dict(lets)
-            return _safe(self.interpreter.evaluator.value(condition.open), state)
+            found: Value | Unknown = _safe(self.interpreter.evaluator.value(condition.open), state)
+            return found
         if condition.closed is None:
             return Unknown(frozenset({"a local name"}))
+        state = self._state(inputs, settings, vars, facts, env or {})
         value = self._values.get(index)
         if value is None:
             value = self._values[index] = self.interpreter.evaluator.value(condition.closed)
-        result = _safe(value, state)
-        return _safe(self._truth(index, condition.closed), state) if isinstance(result, Unknown) else result
+        result: Value | Unknown = _safe(value, state)
+        if isinstance(result, Unknown):
+            result = _safe(self._truth(index, condition.closed), state)
+        return result
 
     def _truth(self, index: int, node: x.Expr) -> Eval:
         if index not in self._truths:

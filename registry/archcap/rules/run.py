@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import Literal, NamedTuple
 
 from archcap.model.base import Json, JsonObject
+from archcap.model.values import plain_record
 
 Value = Json
 """A settled value; unknown ones are never stored in the fast path (reading one raises `NeedsInterpreter`)."""
@@ -28,7 +29,7 @@ class Unknown:
     needs: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@plain_record
 class ConfigView:
     """A checkpoint's configuration at one level.
 

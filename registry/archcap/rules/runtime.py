@@ -254,6 +254,18 @@ def in_names(names: frozenset[str], value: Value) -> bool:
     return isinstance(value, str) and value in names
 
 
+def any_in_names(names: frozenset[str], values: Any) -> bool:
+    """Return whether a list of the release holds one of *values*.
+
+    Raises:
+        TypeError: *values* are none.
+    """
+    try:
+        return not names.isdisjoint(values)
+    except TypeError:  # one of them cannot be a name, or there is nothing to go through
+        return any(in_names(names, value) for value in values)
+
+
 def leaf(value: Any, *path: str) -> Value:
     """Return a leaf of a structured setting; a missing one is None.
 
@@ -359,7 +371,7 @@ def pend(entry: dict[str, Any], pending: dict[str, Any], name: str, value: Value
 
 __all__ = [
     "ENV", "FACT", "FINDING", "RAISES", "SET", "STOP_PIPELINE", "STOP_STAGE", "VAR", "Context", "Event",
-    "Kind", "NeedsInterpreter", "Refusal", "commit", "config_at", "config_has", "in_names", "leaf",
+    "Kind", "NeedsInterpreter", "Refusal", "any_in_names", "commit", "config_at", "config_has", "in_names", "leaf",
     "leaf1", "leaf2", "new", "pend", "plain",
     "shown_leaf", "with_leaf", "within",
 ]  # fmt: skip

@@ -47,6 +47,7 @@ class ReleaseView:
         self.timeline: Timeline = facts.timeline
         self._at = self.timeline.position(release)
         self._capabilities: dict[str, Held] = {}
+        self._assumed: dict[str | None, dict[str, Json]] = {}
 
     # -- settings and names --------------------------------------------------------------
 
@@ -80,6 +81,24 @@ class ReleaseView:
     def names(self) -> Names:
         """Facts, variables, assumptions and environment that rules may read."""
         return self._facts.names
+
+    @cached_property
+    def env_defaults(self) -> Mapping[str, Json]:
+        """What every environment variable is worth when nobody sets it."""
+        return {name: one.default for name, one in self.names.env.items()}
+
+    def assumed_on(self, platform: str | None) -> Mapping[str, Json]:
+        """Return what is assumed on a platform; on an unknown one, what does not depend on it."""
+        found = self._assumed.get(platform)
+        if found is None:
+            declared = self.names.assumptions.items()
+            found = {
+                name: one.default if platform is None else one.platforms.get(platform, one.default)
+                for name, one in declared
+                if platform is not None or not one.platforms
+            }
+            self._assumed[platform] = found  # as many as the hardware catalogue has platforms
+        return found
 
     # -- architectures and lists -----------------------------------------------------------
 
@@ -198,6 +217,7 @@ class _Existing(Mapping[str, Architecture]):
     def __init__(self, facts: EngineFacts, at: int) -> None:
         self._facts = facts
         self._at = at
+        self._asked: dict[str, bool] = {}
 
     def __getitem__(self, name: str) -> Architecture:
         if name not in self:
@@ -205,8 +225,15 @@ class _Existing(Mapping[str, Architecture]):
         return self._facts.architectures[name]
 
     def __contains__(self, name: object) -> bool:
-        raw = self._facts.raw_architecture(name) if isinstance(name, str) else None
-        return raw is not None and self._facts.timeline.any_holds(raw.get("releases"), self._at)
+        if not isinstance(name, str):
+            return False
+        held = self._asked.get(name)
+        if held is None:
+            raw = self._facts.raw_architecture(name)
+            if raw is None:
+                return False  # not remembered: anybody can ask for any name
+            held = self._asked[name] = self._facts.timeline.any_holds(raw.get("releases"), self._at)
+        return held
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
