@@ -277,13 +277,28 @@ def test_knowing_more_of_a_launch_never_takes_back_what_was_settled():
 # -- conditions and their reasons -------------------------------------------------------
 
 
+class Now:
+    """The values in force, as a table of each kind over what the launch gives."""
+
+    def __init__(self, launch, settings=(), vars=(), facts=(), env=()):
+        self.tables = {
+            "setting": {**launch.raw, **dict(settings)},
+            "var": dict(vars),
+            "fact": {**launch.facts, **dict(facts)},
+            "env": {**launch.env, **dict(env)},
+        }
+
+    def values(self, kind):
+        return self.tables[kind]
+
+
 def judged(expression, index=0, define=None, **state):
     rules = {"define": define or {}, "steps": {"one": {"do": [{"when": expression, "set": {"page": 1}}]}}}
     program = compile_release(engine(rules), vocabulary("fly", "swim"), "1.0", {"double": double})
     given = {key: state.pop(key) for key in list(state) if key in ("hw", "config", "assume")}
     launch = inputs(RAW, **{**GIVEN, **given})
-    places = [state.get(name, {}) for name in ("settings", "vars", "facts", "env")]
-    return program.evaluate(index, launch, *places), program.reasons(index, launch, *places)
+    moment = Now(launch, **state)
+    return program.evaluate(index, launch, moment), program.reasons(index, launch, moment)
 
 
 S, V, F = ((lambda key, kind=kind: Reference(kind, key)) for kind in ("setting", "var", "fact"))
@@ -326,9 +341,9 @@ def test_a_condition_on_a_local_name_is_judged_by_what_it_stands_for():
     program = program_of(rules)
     launch = inputs(RAW, **GIVEN)
     at = program.expressions.index("p == 16")
-    assert program.evaluate(at, launch, {}, {}, {}) is False
-    assert program.evaluate(at, launch, {"fast": True}, {}, {}) is True
-    assert program.evaluate(at, launch, {"page": 16}, {}, {}) is True
+    assert program.evaluate(at, launch, Now(launch)) is False
+    assert program.evaluate(at, launch, Now(launch, settings={"fast": True})) is True
+    assert program.evaluate(at, launch, Now(launch, settings={"page": 16})) is True
 
 
 def test_a_branch_before_hides_the_locals_of_one_after():
@@ -336,8 +351,8 @@ def test_a_branch_before_hides_the_locals_of_one_after():
     program = program_of([{"let": {"p": 0}}, {"first": first}, {"when": "p == 1", "info": "x"}])
     at = program.expressions.index("p == 1")
     launch = inputs(RAW, **GIVEN)
-    assert program.evaluate(at, launch, {"fast": True}, {}, {}) is True
-    assert program.evaluate(at, launch, {}, {}, {}) is False
+    assert program.evaluate(at, launch, Now(launch, settings={"fast": True})) is True
+    assert program.evaluate(at, launch, Now(launch)) is False
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from typing import NamedTuple, NoReturn
 from archcap.engines import Launch, Options
 from archcap.errors import RequestError
 from archcap.model.base import Json, JsonObject
-from archcap.model.engine import LooseFlag, SettingSpan
+from archcap.model.engine import Flag, LooseFlag, SettingSpan
 from archcap.suggest import nearest_names, one_of
 
 _SI_INT = re.compile(r"(\d+(?:\.\d+)?)(Ki|Mi|Gi|Ti|k|M|G|T)")
@@ -216,13 +216,17 @@ def _parser(options: _Taken, where: str) -> _Parser:
 
 
 def _spellings(span: SettingSpan) -> list[_Spelling]:
-    """Return a setting's spellings in full: a plain one is a switch for a boolean and takes a value for the rest."""
-    switch = span.type == "bool"
+    """Return a setting's spellings in full."""
+    return _in_full(span.type == "bool", span.flags)
+
+
+def _in_full(switch: bool, flags: Iterable[str | Flag]) -> list[_Spelling]:
+    """Return spellings in full: a plain one is a switch for a boolean and takes a value for the rest."""
     return [
         _Spelling(flag, True if switch else None, not switch)
         if isinstance(flag, str)
         else _Spelling(flag.name, flag.value, flag.has_value, flag.choices, flag.replaced_by)
-        for flag in span.flags
+        for flag in flags
     ]
 
 
@@ -352,12 +356,18 @@ def _said(name: str, span: SettingSpan, value: Json) -> list[str] | None:
 
     Current spellings come before deprecated ones, and the one spelled like the setting before the others.
     """
-    own = "--" + name.replace("_", "-")
-    for flag in sorted(_spellings(span), key=lambda flag: (flag.replaced_by is not None, flag.name != own)):
+    for flag in _preferred(name, span.type == "bool", span.flags):
         words = _spelled(flag, span, value)
         if words is not None:
             return words
     return None
+
+
+@lru_cache(maxsize=4096)
+def _preferred(name: str, switch: bool, flags: tuple[str | Flag, ...]) -> tuple[_Spelling, ...]:
+    own = "--" + name.replace("_", "-")
+    spellings = _in_full(switch, flags)
+    return tuple(sorted(spellings, key=lambda flag: (flag.replaced_by is not None, flag.name != own)))
 
 
 def _spelled(flag: _Spelling, span: SettingSpan, value: Json) -> list[str] | None:

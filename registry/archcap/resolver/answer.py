@@ -50,17 +50,21 @@ def settings_of(outcome: Outcome) -> dict[str, SettingValue]:
             if leaf:
                 leaves.setdefault(head, {})[leaf] = statements[index].id
     names = dict.fromkeys([*outcome.subject.settings, *rules, *_unsure(outcome.run)])
-    return {name: _setting(outcome, name, rules.get(name), leaves.get(name)) for name in names}
+    given, settled = outcome.subject.settings, outcome.run.settings
+    defaults = outcome.subject.view.defaults
+    return {
+        name: _setting(settled.get(name), rules.get(name), given.get(name), defaults.get(name), leaves.get(name))
+        for name in names
+    }
 
 
 def _unsure(run: Run) -> Iterable[str]:
     return () if run.exact else [name for name, value in run.settings.items() if isinstance(value, Unknown)]
 
 
-def _setting(outcome: Outcome, name: str, rule: str | None, leaves: dict[str, str] | None) -> SettingValue:
-    subject = outcome.subject
-    value = outcome.run.settings.get(name)
-    requested, default = subject.settings.get(name), subject.view.defaults.get(name)
+def _setting(
+    value: Json | Unknown, rule: str | None, requested: Json, default: Json, leaves: dict[str, str] | None
+) -> SettingValue:
     if isinstance(value, Unknown):
         return SettingValue(None, "unknown", None, requested, default)
     if rule is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from archcap.model.resolution import Cause, Origin
 from archcap.resolver import wording
-from archcap.resolver.history import History, State, value_of
+from archcap.resolver.history import History, Moment
 from archcap.resolver.outcome import Outcome
 from archcap.resolver.subject import Subject
 from archcap.rules.run import Guard, Inputs, Program, Reference, Run, StatementInfo, Unknown
@@ -30,24 +30,25 @@ class Chain:
     history: History
     found: list[Cause] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
 
     def of_statement(self, index: int, before: int, depth: int = 0) -> None:
         """Add what made statement *index* run at the point *before* of the trace."""
         info = self.program.statements[index]
-        state = self.history.before(before)
-        holding, failing = tuple(self._guarding(info, state, True)), tuple(self._guarding(info, state, False))
-        values = tuple(self._written(info, state))
+        moment = self.history.before(before)
+        holding, failing = tuple(self._guarding(info, moment, True)), tuple(self._guarding(info, moment, False))
+        values = tuple(self._written(info, moment))
         met = [(*holding, *values), failing] if depth else [(*failing, *holding, *values, *self._let_through(info))]
-        telling = [[r for r in references if self._tells(r, state, depth)] for references in met]
+        telling = [[r for r in references if self._tells(r, moment, depth)] for references in met]
         plain = [[r for r in references if r not in told] for references, told in zip(met, telling, strict=True)]
         already = len(self.found)
         for references in (*telling, *plain):
             for reference in references:
-                self._of(reference, state, before, depth)
+                self._of(reference, moment, before, depth)
             if len(self.found) > already:
                 return
         if depth:
-            self._defaults((*met[0], *met[1]), state, depth)
+            self._defaults((*met[0], *met[1]), moment, depth)
 
     def of_message(self, event: int) -> None:
         """Add the user's settings that the finding's own text names."""
@@ -64,7 +65,7 @@ class Chain:
                     r for r in guard.reads if r.kind == "setting" and r.key.split(".", 1)[0] in self.inputs.user
                 )
 
-    def _tells(self, reference: Reference, state: State, depth: int) -> bool:
+    def _tells(self, reference: Reference, moment: Moment, depth: int) -> bool:
         """Return whether a name is worth a line of its own: behind the first line, what is off or unset seldom is."""
         kind, key = reference
         if depth == 0 or kind in ("has", "var", "hw", "env", "config", "user_set"):
@@ -73,42 +74,42 @@ class Chain:
             return self.inputs.architecture in self.inputs.lists.get(key, frozenset())
         if kind == "assume":
             return not self.inputs.assume.get(key)
-        value = value_of(state, kind, key) if kind in ("setting", "fact") else True
+        value = moment.value(kind, key) if kind in ("setting", "fact") else True
         return isinstance(value, Unknown) or (value is not None and (kind == "setting" or value is not False))
 
-    def _defaults(self, references: Iterable[Reference], state: State, depth: int) -> None:
+    def _defaults(self, references: Iterable[Reference], moment: Moment, depth: int) -> None:
         """Add settings nobody touched, where nothing else explains the statement."""
         for kind, name in references:
             if kind == "setting" and name.split(".", 1)[0] not in self.inputs.user:
-                self._add(wording.setting_at_default(name, value_of(state, kind, name)), "default", None, depth)
+                self._add(wording.setting_at_default(name, moment.value(kind, name)), "default", None, depth)
 
-    def _guarding(self, info: StatementInfo, state: State, wanted: bool) -> Iterator[Reference]:
+    def _guarding(self, info: StatementInfo, moment: Moment, wanted: bool) -> Iterator[Reference]:
         for guard in reversed(info.guards):
             if guard.wanted is wanted:
-                yield from self._reasons(guard, state)
+                yield from self._reasons(guard, moment)
 
-    def _written(self, info: StatementInfo, state: State) -> Iterator[Reference]:
+    def _written(self, info: StatementInfo, moment: Moment) -> Iterator[Reference]:
         for index in info.values:
-            yield from self._behind(index, state) if index >= 0 else ()
+            yield from self._behind(index, moment) if index >= 0 else ()
 
-    def _reasons(self, guard: Guard, state: State) -> tuple[Reference, ...]:
-        return self._behind(guard.expr, state)
+    def _reasons(self, guard: Guard, moment: Moment) -> tuple[Reference, ...]:
+        return self._behind(guard.expr, moment)
 
-    def _behind(self, expression: int, state: State) -> tuple[Reference, ...]:
-        return self.program.reasons(expression, self.inputs, state.settings, state.vars, state.facts, state.env)
+    def _behind(self, expression: int, moment: Moment) -> tuple[Reference, ...]:
+        return self.program.reasons(expression, self.inputs, moment)
 
-    def _of(self, reference: Reference, state: State, before: int, depth: int) -> None:
+    def _of(self, reference: Reference, moment: Moment, before: int, depth: int) -> None:
         if depth > _DEEPEST or len(self.found) >= _MOST or reference in self.seen:
             return
         self.seen.add(reference)
         if reference.kind in ("setting", "var", "fact", "env"):
-            self._of_written(reference, state, before, depth)
+            self._of_written(reference, moment, before, depth)
         else:
-            self._of_given(reference, state, depth)
+            self._of_given(reference, moment, depth)
 
-    def _of_written(self, reference: Reference, state: State, before: int, depth: int) -> None:
+    def _of_written(self, reference: Reference, moment: Moment, before: int, depth: int) -> None:
         kind, name = reference
-        value = value_of(state, kind, name)
+        value = moment.value(kind, name)
         at = self.history.last_write(before, kind, name)
         if at is None:
             self._unwritten(reference, value, before, depth)
@@ -151,11 +152,11 @@ class Chain:
 
     def behind_absence(self, setting: str, before: int, depth: int = 0) -> None:
         """Add what kept the writers of *setting* away before the point *before* of the trace."""
-        for barrier, state, at in self._barriers(self.program.writers.get(setting, ()), before):
-            for reference in self._reasons(barrier, state):
-                self._of(reference, state, at, depth)
+        for barrier, moment, at in self._barriers(self.program.writers.get(setting, ()), before):
+            for reference in self._reasons(barrier, moment):
+                self._of(reference, moment, at, depth)
 
-    def _barriers(self, writers: Iterable[int], before: int) -> Iterator[tuple[Guard, State, int]]:
+    def _barriers(self, writers: Iterable[int], before: int) -> Iterator[tuple[Guard, Moment, int]]:
         """Yield the guards that kept each writer from running, once each."""
         seen: set[int] = set()
         for index in writers:
@@ -164,20 +165,20 @@ class Chain:
                 seen.add(barrier[0].expr)
                 yield barrier
 
-    def _barrier(self, info: StatementInfo, before: int) -> tuple[Guard, State, int] | None:
+    def _barrier(self, info: StatementInfo, before: int) -> tuple[Guard, Moment, int] | None:
         left = self.history.returns
         for index in info.returns_before:
             if left.get(index, before) < before and self.program.statements[index].guards:
                 at = left[index]
                 return self.program.statements[index].guards[-1], self.history.before(at), at
-        state = self.history.before(before)
+        moment = self.history.before(before)
         for guard in info.guards:
-            value = self.program.evaluate(guard.expr, self.inputs, state.settings, state.vars, state.facts, state.env)
+            value = self.program.evaluate(guard.expr, self.inputs, moment)
             if not isinstance(value, Unknown) and bool(value) != guard.wanted:
-                return guard, state, before
+                return guard, moment, before
         return None
 
-    def _of_given(self, reference: Reference, state: State, depth: int) -> None:
+    def _of_given(self, reference: Reference, moment: Moment, depth: int) -> None:
         kind, key = reference
         if kind == "hw":
             self._once(("hw", ""), wording.hardware_is(self.inputs.hw), "hardware", depth)
@@ -229,7 +230,8 @@ class Chain:
             self._add(text, origin, None, depth)
 
     def _add(self, text: str, origin: Origin, rule: str | None, depth: int) -> None:
-        if len(self.found) < _MOST and all(cause.text != text for cause in self.found):
+        if len(self.found) < _MOST and text not in self.texts:
+            self.texts.add(text)
             self.found.append(Cause(text, origin, rule, depth))
 
 

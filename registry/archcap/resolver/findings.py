@@ -23,12 +23,13 @@ def findings_of(outcome: Outcome) -> tuple[Finding, ...]:
 
 
 def _traced(outcome: Outcome) -> Iterator[Finding]:
-    silent = set(adjusted_settings(outcome.subject, outcome.run))
-    for index, event in enumerate(outcome.run.trace):
-        kind = event.kind
-        if kind in _ENDS:
+    silent = frozenset(adjusted_settings(outcome.subject, outcome.run))
+    trace = outcome.run.trace
+    for index in outcome.ends if not silent else range(len(trace)):
+        event = trace[index]
+        if event.kind in _ENDS:
             yield _finding(outcome, index)
-        elif silent and kind == _SET and event.name in silent and not _is_logged(outcome, event.statement):
+        elif event.kind == _SET and event.name in silent and not _is_logged(outcome, event.statement):
             yield _replaced(outcome, index)
 
 

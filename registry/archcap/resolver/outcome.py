@@ -14,9 +14,9 @@ from archcap.resolver.history import History
 from archcap.resolver.inputs import inputs_of
 from archcap.resolver.knowledge import SnapshotView
 from archcap.resolver.subject import Subject
-from archcap.rules.run import Inputs, Kind, Run, StatementInfo, Unknown
+from archcap.rules.run import Event, Inputs, Kind, Run, StatementInfo, Unknown
 
-_FINDING, _REFUSED = Kind.FINDING, Kind.REFUSED
+_ENDS = (Kind.FINDING, Kind.REFUSED)
 _BLOCKS = ("error", "unsafe")
 
 
@@ -25,7 +25,8 @@ class Outcome:
     """A run with its verdict.
 
     Attributes:
-        blockers: indices into the trace of the refusal and the unsafe findings, in order.
+        ends: indices into the trace of its findings and the refusal, in order.
+        blockers: those that stand in the way.
         barred: why the launch never reaches the rules' verdict: a value outside its choices, an unknown architecture.
     """
 
@@ -33,6 +34,7 @@ class Outcome:
     inputs: Inputs
     run: Run
     verdict: Verdict
+    ends: tuple[int, ...]
     blockers: tuple[int, ...]
     barred: tuple[Bar, ...]
     history: History
@@ -52,8 +54,10 @@ def outcome_of(subject: Subject, snapshot: SnapshotView) -> Outcome:
     inputs = inputs_of(subject, snapshot)
     run = subject.view.program.run(inputs)
     bars = tuple(_bars(subject))
-    blockers = tuple(_blockers(subject, run))
-    return Outcome(subject, inputs, run, _verdict(subject, run, blockers, bars), blockers, bars, History(run, inputs))
+    ends = tuple([at for at, event in enumerate(run.trace) if event[0] in _ENDS])
+    blockers = tuple(at for at in ends if _stands_in_the_way(subject, run.trace[at]))
+    verdict = _verdict(subject, run, blockers, bars)
+    return Outcome(subject, inputs, run, verdict, ends, blockers, bars, History(run, inputs))
 
 
 def _bars(subject: Subject) -> Iterator[Bar]:
@@ -75,11 +79,8 @@ def _each(value: Json) -> list[Json]:
     return value if isinstance(value, list) else [value]
 
 
-def _blockers(subject: Subject, run: Run) -> Iterator[int]:
-    statements = subject.view.program.statements
-    for at, (kind, index, _, _) in enumerate(run.trace):
-        if kind == _REFUSED or (kind == _FINDING and statements[index].severity in _BLOCKS):
-            yield at
+def _stands_in_the_way(subject: Subject, event: Event) -> bool:
+    return event.kind == Kind.REFUSED or statement_of(subject, event.statement).severity in _BLOCKS
 
 
 def statement_of(subject: Subject, index: int) -> StatementInfo:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from archcap.rules import expr as x
 from archcap.rules.conditions import Condition
@@ -12,17 +12,10 @@ from archcap.rules.describe import reference_of
 from archcap.rules.functions import RAISES
 from archcap.rules.interpret import Interpreter
 from archcap.rules.reads import Eval
-from archcap.rules.run import Function, Inputs, Reference, Unknown, Value
+from archcap.rules.run import Function, Inputs, Moment, Reference, Unknown, Value, Values
 from archcap.rules.state import Result, State, Store
 
 _ABSENT = object()
-
-
-class Values(Protocol):
-    """Values by name, read one at a time."""
-
-    def get(self, name: str, default: Any, /) -> Any:
-        """Return a value, *default* where there is none."""
 
 
 Found = dict[Reference, None]
@@ -56,11 +49,25 @@ class _Layers(dict[str, Result]):
         return isinstance(name, str) and self.get(name, _ABSENT) is not _ABSENT
 
 
-def _store(*layers: Values) -> Store:
-    """Return a store to read only, without a copy of what it stands on."""
-    store = Store({})
-    store.unknown = _Layers(*layers)
-    return store
+class _Then(State):
+    """The state at one moment, to read only: its stores are made when first read, without a copy of what they show."""
+
+    __slots__ = ("defaults", "moment")
+
+    moment: Moment
+    defaults: Mapping[str, Mapping[str, Value]]
+
+    def __getattr__(self, name: str) -> Store:
+        kind = _STORES.get(name)
+        if kind is None:
+            raise AttributeError(name)
+        store = Store({})
+        store.unknown = _Layers(self.moment.values(kind), *([self.defaults[name]] if name in self.defaults else ()))
+        setattr(self, name, store)
+        return store
+
+
+_STORES = {"settings": "setting", "vars": "var", "facts": "fact", "env": "env"}
 
 
 class Judge:
@@ -71,71 +78,50 @@ class Judge:
     ) -> None:
         self.interpreter, self.conditions, self.functions = interpreter, conditions, functions
         self._values: dict[int, Eval] = {}
-        self._truths: dict[int, Eval] = {}
         self._whys: dict[int, Why] = {}
-        self._last: tuple[Values, Inputs, State] | None = None
+        self._last: tuple[Moment, Inputs, State] | None = None
 
-    def _state(self, inputs: Inputs, settings: Values, vars: Values, facts: Values, env: Values) -> State:
-        """Return a state with the given values; chains of causes ask many times for the same one, so it is kept."""
+    def _state(self, inputs: Inputs, moment: Moment) -> State:
+        """Return a state as of *moment*; chains of causes ask many times for the same one, so it is kept."""
         last = self._last
-        if last is None or last[0] is not settings or last[1] is not inputs:
-            last = self._last = (settings, inputs, self._made(inputs, settings, vars, facts, env))
+        if last is None or last[0] is not moment or last[1] is not inputs:
+            last = self._last = (moment, inputs, self._made(inputs, moment))
         return last[2]
 
-    def _made(self, inputs: Inputs, settings: Values, vars: Values, facts: Values, env: Values) -> State:
-        interpreter = self.interpreter
-        state = State.of(inputs if inputs.functions else replace(inputs, functions=self.functions))
-        state.settings = _store(settings, inputs.raw)
-        state.vars = _store(vars, interpreter.vars)
-        state.facts = _store(facts, inputs.facts)
-        state.env = _store(env, inputs.env, interpreter.evaluator.env)
+    def _made(self, inputs: Inputs, moment: Moment) -> State:
+        state = _Then.of(inputs if inputs.functions else replace(inputs, functions=self.functions))
+        state.moment, state.defaults = moment, {"vars": self.interpreter.vars, "env": self.interpreter.evaluator.env}
         state.env_set = dict.fromkeys(inputs.env_set, True)
         state.own_settings = state.own_vars = None
         return state
 
-    def evaluate(
-        self, index: int, inputs: Inputs, settings: Values, vars: Values, facts: Values,
-        env: Values | None = None, lets: Mapping[str, Value | Unknown] | None = None,
-    ) -> Value | Unknown:  # fmt: skip
-        """Return the value of condition *index* in a state.
+    def evaluate(self, index: int, inputs: Inputs, moment: Moment) -> Value | Unknown:
+        """Return the value of condition *index*.
 
         Args:
             index: into `Program.expressions`.
             inputs: what the run was given.
-            settings: values by setting; those left out are as given.
-            vars: values by variable; those left out are the defaults.
-            facts: values by fact.
-            env: values by environment variable; those left out are as given.
-            lets: values of local names; without them what they stand for is computed in the same state.
+            moment: the values in force; of a variable that it lacks, the default.
         Returns:
-            The value; an `Unknown` where something is unknown, or the condition raises.
+            The value, local names computed at the same moment; an `Unknown` where something is unknown, or the
+            condition raises.
         """
-        condition = self.conditions[index]
-        if lets:
-            state = self._made(inputs, settings, vars, facts, env or {})
-            state.locals = dict(lets)
-            found: Value | Unknown = _safe(self.interpreter.evaluator.value(condition.open), state)
-            return found
-        if condition.closed is None:
+        node = self.conditions[index].closed
+        if node is None:
             return Unknown(frozenset({"a local name"}))
-        state = self._state(inputs, settings, vars, facts, env or {})
-        value = self._values.get(index)
-        if value is None:
-            value = self._values[index] = self.interpreter.evaluator.value(condition.closed)
-        result: Value | Unknown = _safe(value, state)
+        state = self._state(inputs, moment)
+        result: Value | Unknown = _safe(self._value(index, node), state)
         if isinstance(result, Unknown):
-            result = _safe(self._truth(index, condition.closed), state)
+            result = _safe(self.interpreter.evaluator.truth(node), state)
         return result
 
-    def _truth(self, index: int, node: x.Expr) -> Eval:
-        if index not in self._truths:
-            self._truths[index] = self.interpreter.evaluator.truth(node)
-        return self._truths[index]
+    def _value(self, index: int, node: x.Expr) -> Eval:
+        if index not in self._values:
+            self._values[index] = self.interpreter.evaluator.value(node)
+        return self._values[index]
 
-    def reasons(
-        self, index: int, inputs: Inputs, settings: Values, vars: Values, facts: Values, env: Values | None = None
-    ) -> tuple[Reference, ...]:  # fmt: skip
-        """Return the names whose values alone make condition *index* what it is in a state.
+    def reasons(self, index: int, inputs: Inputs, moment: Moment) -> tuple[Reference, ...]:
+        """Return the names whose values alone make condition *index* what it is at a moment.
 
         Of a conjunction that fails it is the first part that fails, of a disjunction that holds the first that holds;
         of a choice, the test and the side taken. Where a part is unknown, everything it reads.
@@ -145,7 +131,7 @@ class Judge:
             condition = self.conditions[index]
             why = self._whys[index] = self._why(condition.open if condition.closed is None else condition.closed)
         found: Found = {}
-        why(self._state(inputs, settings, vars, facts, env or {}), found)
+        why(self._state(inputs, moment), found)
         return tuple(found)
 
     def _why(self, node: x.Expr) -> Why:

@@ -68,8 +68,8 @@ def assembled(
         writers=writers,
         fast=fast.run,
         interpret=late.interpret,
-        evaluate=lambda *args, **more: late.judge.evaluate(*args, **more),
-        reasons=lambda *args, **more: late.judge.reasons(*args, **more),
+        evaluate=lambda index, inputs, moment: late.judge.evaluate(index, inputs, moment),
+        reasons=lambda index, inputs, moment: late.judge.reasons(index, inputs, moment),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from archcap.model.base import Json, JsonObject
 from archcap.model.values import plain_record
@@ -69,6 +69,20 @@ class Inputs:
     unknown_capabilities: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Conditional capabilities whose condition is unknown, with what it needs."""
     functions: Mapping[str, Function] = field(default_factory=dict)
+
+
+class Values(Protocol):
+    """Values by name, read one at a time."""
+
+    def get(self, name: str, default: Any, /) -> Any:
+        """Return a value, *default* where there is none."""
+
+
+class Moment(Protocol):
+    """The values in force at one point of a run."""
+
+    def values(self, kind: str, /) -> Values:
+        """Return those of one kind of name: `setting`, `var`, `fact` or `env`."""
 
 
 class Kind(IntEnum):
@@ -181,7 +195,7 @@ class Program:
             as a writer of `a`, and one to `a` as a writer of its leaves.
         fast: runs the compiled functions; raises NeedsInterpreter on the first unknown.
         interpret: runs the three-valued interpreter; same result where nothing is unknown.
-        evaluate: (expression index, inputs, settings, vars, facts, env) -> value or Unknown; never raises for data.
+        evaluate: (expression index, inputs, moment) -> value or Unknown; never raises for data.
         reasons: the same arguments -> the names whose values alone make the expression what it is.
     """
 
@@ -192,8 +206,8 @@ class Program:
     writers: Mapping[str, tuple[int, ...]]
     fast: Callable[[Inputs], Run]
     interpret: Callable[[Inputs], Run]
-    evaluate: Callable[..., Value | Unknown]
-    reasons: Callable[..., tuple[Reference, ...]]
+    evaluate: Callable[[int, Inputs, Moment], Value | Unknown]
+    reasons: Callable[[int, Inputs, Moment], tuple[Reference, ...]]
 
     def run(self, inputs: Inputs) -> Run:
         """Run the compiled rules, or the interpreter where something unknown is read."""

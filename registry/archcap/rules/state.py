@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import compress, count
 from operator import is_not
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from archcap.rules.run import Event, Inputs, Kind, Unknown
 from archcap.rules.runtime import Known
@@ -171,7 +171,7 @@ class State:
         self.needs = NOTHING
 
     @classmethod
-    def of(cls, inputs: Inputs) -> State:
+    def of(cls, inputs: Inputs) -> Self:
         """Return a state for expressions that read the inputs alone."""
         state = object.__new__(cls)
         state.inputs, state.notes, state.locals = inputs, Notes(), {}

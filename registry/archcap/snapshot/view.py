@@ -47,6 +47,7 @@ class ReleaseView:
         self.timeline: Timeline = facts.timeline
         self._at = self.timeline.position(release)
         self._capabilities: dict[str, Held] = {}
+        self._since: dict[tuple[str, str], str | None] = {}
         self._assumed: dict[str | None, dict[str, Json]] = {}
 
     # -- settings and names --------------------------------------------------------------
@@ -191,9 +192,17 @@ class ReleaseView:
 
         "Has" as `capabilities_of` means it: on some platform or under some condition suffices.
         """
-        raw = self._facts.raw_architecture(architecture) or {}
+        raw = self._facts.raw_architecture(architecture)
         entries = section(raw, "support").get(capability)
-        for at in self.timeline.after(self._at) if entries is not None else ():
+        if raw is None or entries is None:
+            return None  # not remembered: anybody can ask for any name
+        key = (architecture, capability)
+        if key not in self._since:
+            self._since[key] = self._first_later(raw, entries)
+        return self._since[key]
+
+    def _first_later(self, raw: JsonObject, entries: Json) -> str | None:
+        for at in self.timeline.after(self._at):
             if self.timeline.any_holds(raw.get("releases"), at) and has_at(self.timeline, entries, at):
                 return self.timeline.names[at]
         return None
