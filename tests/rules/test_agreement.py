@@ -12,7 +12,7 @@ from archcap.rules import compile_release
 from archcap.rules.interpret import Interpreter
 from archcap.rules.names import universe_of
 from archcap.rules.release import lower_release
-from archcap.rules.run import Kind, NeedsInterpreter, Unknown
+from archcap.rules.run import KIND, STATEMENT, Kind, NeedsInterpreter, Unknown
 from tests.rules.generate import FUNCTIONS, VOCABULARY, engine, launch, partly, rules
 
 seeds = st.integers(0, 2**48)
@@ -91,13 +91,13 @@ def check_sound(full, part):
     for name, value in part.env.items():
         assert isinstance(value, Unknown) or same(value, full.env[name])
     assert full.env.keys() <= part.env.keys()
-    found = [event for event in full.trace if event.kind is Kind.FINDING]
-    seen = [event for event in part.trace if event.kind is Kind.FINDING]
-    assert [event.statement for event in seen if event.statement not in open_] == [
-        event.statement for event in found if event.statement not in open_
+    found = [event for event in full.trace if event[KIND] is Kind.FINDING]
+    seen = [event for event in part.trace if event[KIND] is Kind.FINDING]
+    assert [event[STATEMENT] for event in seen if event[STATEMENT] not in open_] == [
+        event[STATEMENT] for event in found if event[STATEMENT] not in open_
     ]
     for event in seen:
-        assert any(event.statement == other.statement for other in found)
+        assert any(event[STATEMENT] == other[STATEMENT] for other in found)
 
 
 def check_values(part, full):

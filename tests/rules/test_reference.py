@@ -9,7 +9,7 @@ import yaml
 
 from archcap.model.rules import Statement
 from archcap.rules import check_engine, compile_release
-from archcap.rules.run import Kind
+from archcap.rules.run import KIND, STATEMENT, Kind
 from tests.docs.pages import ROOT, Page
 from tests.rules.toy import inputs, registry, vocabulary
 
@@ -76,7 +76,7 @@ def test_a_form_does_what_the_reference_says(fence):
     refused = None if result.refused is None else program.statements[result.refused]
     assert (refused and refused.id, result.raised) == (notes.get("refused"), notes.get("raised"))
     assert "says" not in notes or refused.text == notes["says"]
-    found = [program.statements[event.statement].id for event in result.trace if event.kind is Kind.FINDING]
+    found = [program.statements[event[STATEMENT]].id for event in result.trace if event[KIND] is Kind.FINDING]
     assert found == notes.get("finds", [])
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from archcap.errors import ArchcapError, DataError
 from archcap.rules import compile_release, load_program, source_of_release
-from archcap.rules.run import Event, Kind, Reference
+from archcap.rules.run import KIND, NAME, STATEMENT, Kind, Reference
 from tests.rules.toy import inputs, registry, vocabulary
 
 SETTINGS = {
@@ -63,7 +63,7 @@ def run(rules, release="1.0", raw=None, **given):
 
 
 def ids(program, result, kind):
-    return [program.statements[event.statement].id for event in result.trace if event.kind is kind]
+    return [program.statements[event[STATEMENT]].id for event in result.trace if event[KIND] is kind]
 
 
 def changed(result):
@@ -163,10 +163,10 @@ def test_vars_facts_and_env_are_written_and_traced():
     _program, result = run(rules)
     assert (result.vars["tree"], result.facts, result.env) == (14, {"heads": 8}, {"CACHE": 8, "MODE": "y"})
     assert result.settings["page"] == 22
-    assert [(event.kind, event.name) for event in result.trace] == [
+    assert [(event[KIND], event[NAME]) for event in result.trace] == [
         (Kind.VAR, "tree"), (Kind.FACT, "heads"), (Kind.ENV, "CACHE"), (Kind.SET, "page"), (Kind.ENV, "MODE"),
     ]  # fmt: skip
-    assert all(type(event) is Event and type(event.kind) is Kind for event in result.trace)
+    assert all(type(event) is tuple and type(event[KIND]) is Kind for event in result.trace)
 
 
 def test_a_refusal_ends_the_run_and_shows_its_values():
@@ -243,7 +243,7 @@ def test_an_exception_of_the_engine_is_a_refusal_at_its_statement(expression, sa
     program, result = run({"define": {"broken": broken}, "steps": steps, "pipeline": ["one"]})
     assert (program.statements[result.refused].id, result.raised) == ("bad", says)
     assert result.trace[-1] == (Kind.REFUSED, result.refused, "", {})
-    assert [event.kind for event in result.trace[:-1]] == [Kind.FINDING, Kind.FINDING]
+    assert [event[KIND] for event in result.trace[:-1]] == [Kind.FINDING, Kind.FINDING]
 
 
 @pytest.mark.parametrize(
@@ -309,8 +309,8 @@ def test_an_isolated_step_reads_its_entry_and_writes_at_its_end():
     expected = {"page": 6, "ranks": 14, "mode": "1", "graph": {"a": {"x": 9, "y": 14}, "z": 3}, "fast": True}
     assert changed(result) == expected
     assert result.vars["tree"] == 1
-    returned = next(at for at, event in enumerate(result.trace) if event.kind is Kind.RETURN)
-    assert {event.kind for event in result.trace[returned + 1 :]} == {Kind.SET, Kind.VAR}
+    returned = next(at for at, event in enumerate(result.trace) if event[KIND] is Kind.RETURN)
+    assert {event[KIND] for event in result.trace[returned + 1 :]} == {Kind.SET, Kind.VAR}
 
 
 def test_env_and_facts_are_live_in_an_isolated_step():
@@ -333,7 +333,7 @@ def test_what_an_isolated_step_calls_sees_the_entry_and_joins_what_is_pending():
     _program, result = run({"steps": steps, "pipeline": ["one"]})
     graph = {"a": {"x": 9, "y": 2}, "z": 0}
     assert changed(result) == {"page": 8, "graph": graph, "ranks": 6, "mode": "8", "tags": [6]}
-    assert result.trace[0].kind is Kind.FINDING
+    assert result.trace[0][KIND] is Kind.FINDING
 
 
 def test_a_refusal_in_an_isolated_step_drops_what_is_pending():
@@ -341,7 +341,7 @@ def test_a_refusal_in_an_isolated_step_drops_what_is_pending():
              "two": {"do": [{"set": {"ranks": 9}}, {"warn": "w"}, {"refuse": "r"}]}}  # fmt: skip
     _program, result = run({"steps": steps, "pipeline": ["one"]})
     assert changed(result) == {}
-    assert [event.kind for event in result.trace] == [Kind.FINDING, Kind.REFUSED]
+    assert [event[KIND] for event in result.trace] == [Kind.FINDING, Kind.REFUSED]
 
 
 def test_definitions_take_parameters_and_hide_locals():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from archcap.rules import compile_release, condition
-from archcap.rules.run import ConfigView, Kind, NeedsInterpreter, Reference, Unknown
+from archcap.rules.run import KIND, VALUE, ConfigView, Kind, NeedsInterpreter, Reference, Unknown
 from tests.rules.test_run import GIVEN, RAW, double, engine, program_of
 from tests.rules.toy import inputs, vocabulary
 
@@ -171,7 +171,7 @@ def test_a_sure_refusal_after_an_open_one_is_reported():
     rules = [{"id": "no", "when": "hw.major == 9", "refuse": "x"}, {"id": "yes", "refuse": "{ranks} on {hw.major}"}]
     program, result = part(rules, **NO_HW)
     assert program.statements[result.refused].id == "yes"
-    assert result.trace[-1].value == {"ranks": 2, "hw.major": Unknown(HW)}
+    assert result.trace[-1][VALUE] == {"ranks": 2, "hw.major": Unknown(HW)}
     assert open_ids(program, result) == {"no": {"hardware"}}
 
 
@@ -180,7 +180,7 @@ def test_a_launch_refused_on_every_way_is_refused():
     program, result = part(rules, **NO_HW)
     assert program.statements[result.refused].id == "a"
     assert open_ids(program, result) == {"a": {"hardware"}, "b": {"hardware"}}
-    assert result.trace[-1].kind is Kind.REFUSED
+    assert result.trace[-1][KIND] is Kind.REFUSED
 
 
 def test_a_finding_that_may_not_happen_is_undetermined_and_not_found():
@@ -188,7 +188,7 @@ def test_a_finding_that_may_not_happen_is_undetermined_and_not_found():
         [{"id": "f", "when": "hw.major == 9", "unsafe": "x"}, {"id": "g", "unsafe": "{hw.major}"}], **NO_HW
     )
     assert open_ids(program, result) == {"f": {"hardware"}}
-    assert [(event.kind, event.value) for event in result.trace] == [(Kind.FINDING, {"hw.major": Unknown(HW)})]
+    assert [(event[KIND], event[VALUE]) for event in result.trace] == [(Kind.FINDING, {"hw.major": Unknown(HW)})]
 
 
 def test_an_operation_that_might_raise_on_an_unknown_is_undetermined():

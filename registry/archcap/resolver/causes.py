@@ -14,7 +14,7 @@ from archcap.resolver import wording
 from archcap.resolver.history import History, Moment
 from archcap.resolver.outcome import Outcome
 from archcap.resolver.subject import Subject
-from archcap.rules.run import Guard, Inputs, Program, Reference, Run, StatementInfo, Unknown
+from archcap.rules.run import STATEMENT, VALUE, Guard, Inputs, Program, Reference, Run, StatementInfo, Unknown
 
 _DEEPEST, _MOST = 5, 12
 
@@ -52,7 +52,7 @@ class Chain:
 
     def of_message(self, event: int) -> None:
         """Add the user's settings that the finding's own text names."""
-        shown = self.run.trace[event].value
+        shown = self.run.trace[event][VALUE]
         for name in shown if isinstance(shown, dict) else ():
             if name.split(".", 1)[0] in self.inputs.user:
                 self._of(Reference("setting", name), self.history.before(event), event, 0)
@@ -114,7 +114,7 @@ class Chain:
         if at is None:
             self._unwritten(reference, value, before, depth)
             return
-        writer = self.program.statements[self.run.trace[at].statement]
+        writer = self.program.statements[self.run.trace[at][STATEMENT]]
         behind_config = kind == "fact"
         self._add(self._says(kind, name, value), "config" if behind_config else "rule", writer.id, depth)
         if not behind_config:
@@ -238,7 +238,7 @@ class Chain:
 def causes_of(outcome: Outcome, event: int) -> tuple[Cause, ...]:
     """Return the causes behind event *event* of the trace, the nearest first."""
     chain = Chain(outcome.subject, outcome.inputs, outcome.run, outcome.subject.view.program, outcome.history)
-    chain.of_statement(outcome.run.trace[event].statement, event)
+    chain.of_statement(outcome.run.trace[event][STATEMENT], event)
     chain.of_message(event)
     return tuple(chain.found)
 

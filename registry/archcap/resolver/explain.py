@@ -13,7 +13,7 @@ from archcap.resolver.causes import causes_of, causes_of_absence
 from archcap.resolver.knowledge import SnapshotView
 from archcap.resolver.outcome import outcome_of, statement_of
 from archcap.resolver.subject import subject_of, unknown
-from archcap.rules.run import Kind
+from archcap.rules.run import KIND, NAME, STATEMENT, VALUE, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,9 @@ def explain(request: Request, snapshot: SnapshotView, setting: str) -> Explanati
         raise unknown("setting", setting, view.spans)
     writes = []
     for index, event in enumerate(outcome.run.trace):
-        if event.kind == Kind.SET and (event.name == setting or event.name.startswith(setting + ".")):
-            info = statement_of(outcome.subject, event.statement)
-            writes.append(Write(info.id, info.step, event.name, event.value, causes_of(outcome, index), info.source))
+        if event[KIND] == Kind.SET and (event[NAME] == setting or event[NAME].startswith(setting + ".")):
+            info = statement_of(outcome.subject, event[STATEMENT])
+            writes.append(Write(info.id, info.step, event[NAME], event[VALUE], causes_of(outcome, index), info.source))
     left = () if writes else causes_of_absence(outcome, head)
     return Explanation(
         setting, view.release, settings_of(outcome).get(head), view.defaults.get(head), tuple(writes), left

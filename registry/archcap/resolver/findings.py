@@ -9,7 +9,7 @@ from archcap.model.resolution import Cause, Finding
 from archcap.resolver import wording
 from archcap.resolver.causes import causes_of
 from archcap.resolver.outcome import Bar, Outcome, adjusted_settings, statement_of
-from archcap.rules.run import Kind
+from archcap.rules.run import KIND, NAME, STATEMENT, VALUE, Kind
 from archcap.suggest import nearest_names
 
 _ENDS, _SET = (Kind.FINDING, Kind.REFUSED), Kind.SET
@@ -27,9 +27,9 @@ def _traced(outcome: Outcome) -> Iterator[Finding]:
     trace = outcome.run.trace
     for index in outcome.ends if not silent else range(len(trace)):
         event = trace[index]
-        if event.kind in _ENDS:
+        if event[KIND] in _ENDS:
             yield _finding(outcome, index)
-        elif event.kind == _SET and event.name in silent and not _is_logged(outcome, event.statement):
+        elif event[KIND] == _SET and event[NAME] in silent and not _is_logged(outcome, event[STATEMENT]):
             yield _replaced(outcome, index)
 
 
@@ -39,19 +39,19 @@ def _is_logged(outcome: Outcome, statement: int) -> bool:
 
 def _finding(outcome: Outcome, index: int) -> Finding:
     event = outcome.run.trace[index]
-    info = statement_of(outcome.subject, event.statement)
-    raised = outcome.run.raised if event.kind == Kind.REFUSED else None
-    values: dict[str, Json] = event.value if isinstance(event.value, dict) else {}
+    info = statement_of(outcome.subject, event[STATEMENT])
+    raised = outcome.run.raised if event[KIND] == Kind.REFUSED else None
+    values: dict[str, Json] = event[VALUE] if isinstance(event[VALUE], dict) else {}
     message = wording.raised(raised) if raised else wording.fill(info.text or info.id, values)
-    severity = "error" if event.kind == Kind.REFUSED else info.severity or "info"
+    severity = "error" if event[KIND] == Kind.REFUSED else info.severity or "info"
     causes = () if severity == "info" else causes_of(outcome, index)  # what is merely said asks for no cure
     return Finding(info.id, severity, info.stage, message, causes, info.source, info.evidence)
 
 
 def _replaced(outcome: Outcome, index: int) -> Finding:
     event = outcome.run.trace[index]
-    info = statement_of(outcome.subject, event.statement)
-    message = wording.replaced(event.name, outcome.subject.settings[event.name], event.value)
+    info = statement_of(outcome.subject, event[STATEMENT])
+    message = wording.replaced(event[NAME], outcome.subject.settings[event[NAME]], event[VALUE])
     return Finding(info.id, "silent", info.stage, message, causes_of(outcome, index), info.source, info.evidence)
 
 

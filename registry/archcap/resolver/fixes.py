@@ -21,7 +21,7 @@ from archcap.resolver.knowledge import SnapshotView
 from archcap.resolver.outcome import Outcome, outcome_of, statement_of
 from archcap.resolver.provenance import provenance
 from archcap.resolver.subject import Subject, subject_of
-from archcap.rules.run import Program, Unknown
+from archcap.rules.run import STATEMENT, Program, Unknown
 
 _STARTS = ("ok", "adjusted")
 _STAGES = ("parse", "resolve", "load", "init", "request")
@@ -139,7 +139,7 @@ def _first_blocker(outcome: Outcome) -> str | None:
     if outcome.barred and outcome.barred[0].setting is not None:
         return outcome.barred[0].rule
     if outcome.blockers:
-        return statement_of(outcome.subject, outcome.run.trace[outcome.blockers[0]].statement).id
+        return statement_of(outcome.subject, outcome.run.trace[outcome.blockers[0]][STATEMENT]).id
     return outcome.barred[0].rule if outcome.barred else None
 
 
@@ -149,7 +149,7 @@ def _reach(outcome: Outcome) -> tuple[int, int]:
         return (-1, -1)
     if not outcome.blockers:
         return (len(_STAGES), 0)
-    info = statement_of(outcome.subject, outcome.run.trace[outcome.blockers[0]].statement)
+    info = statement_of(outcome.subject, outcome.run.trace[outcome.blockers[0]][STATEMENT])
     return (_STAGES.index(info.stage), info.index)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from archcap.model.base import Json
-from archcap.rules.run import Event, Inputs, Kind, Run, Unknown
+from archcap.rules.run import KIND, NAME, VALUE, Event, Inputs, Kind, Run, Unknown
 
 _KINDS: Mapping[str, Kind] = {"setting": Kind.SET, "var": Kind.VAR, "fact": Kind.FACT, "env": Kind.ENV}
 _RETURN = Kind.RETURN
@@ -32,7 +32,7 @@ class Values:
         if at is None:
             return self._given.get(name, default)  # type: ignore[arg-type]
         event = self._history.run.trace[at]
-        value = self._read[name] = event.value if event.name == name else self._in_parts(name)
+        value = self._read[name] = event[VALUE] if event[NAME] == name else self._in_parts(name)
         return value
 
     def _in_parts(self, name: str) -> Json | Unknown:
@@ -41,12 +41,12 @@ class Values:
         parts: list[Event] = []
         for at in self._history.writes(self._at, self._kind, name):
             event = self._history.run.trace[at]
-            if event.name == name:
-                value = event.value
+            if event[NAME] == name:
+                value = event[VALUE]
                 break
             parts.append(event)
         for event in reversed(parts):
-            value = _with_part(value if isinstance(value, dict) else {}, event.name.split(".")[1:], event.value)
+            value = _with_part(value if isinstance(value, dict) else {}, event[NAME].split(".")[1:], event[VALUE])
         return value
 
 
@@ -108,7 +108,7 @@ class History:
     def returns(self) -> Mapping[int, int]:
         """Where in the trace each statement ended its step."""
         if self._returns is None:
-            self._returns = {event.statement: at for at, event in enumerate(self.run.trace) if event[0] == _RETURN}
+            self._returns = {index: at for at, (kind, index, _, _) in enumerate(self.run.trace) if kind == _RETURN}
         return self._returns
 
     def before(self, event: int) -> Moment:
@@ -122,7 +122,7 @@ class History:
         """Return the index of the last event before *before* that wrote *name*, part of it, or what it is part of."""
         head, dot, _ = name.partition(".")
         for at in self.writes(before, _KINDS[kind], head):
-            if not dot or _touches(self.run.trace[at].name, name):
+            if not dot or _touches(self.run.trace[at][NAME], name):
                 return at
         return None
 
@@ -135,7 +135,7 @@ class History:
         for _ in range(heads.count(head)):
             found.append(heads.index(head, found[-1] + 1 if found else 0))
         for at in reversed(found):
-            if at < before and trace[at].kind == kind:
+            if at < before and trace[at][KIND] == kind:
                 yield at
 
 

@@ -14,7 +14,7 @@ from archcap.resolver.history import History
 from archcap.resolver.inputs import inputs_of
 from archcap.resolver.knowledge import SnapshotView
 from archcap.resolver.subject import Subject
-from archcap.rules.run import Event, Inputs, Kind, Run, StatementInfo, Unknown
+from archcap.rules.run import KIND, NAME, STATEMENT, Event, Inputs, Kind, Run, StatementInfo, Unknown
 
 _ENDS = (Kind.FINDING, Kind.REFUSED)
 _BLOCKS = ("error", "unsafe")
@@ -54,7 +54,7 @@ def outcome_of(subject: Subject, snapshot: SnapshotView) -> Outcome:
     inputs = inputs_of(subject, snapshot)
     run = subject.view.program.run(inputs)
     bars = tuple(_bars(subject))
-    ends = tuple([at for at, event in enumerate(run.trace) if event[0] in _ENDS])
+    ends = tuple([at for at, (kind, _, _, _) in enumerate(run.trace) if kind in _ENDS])
     blockers = tuple(at for at in ends if _stands_in_the_way(subject, run.trace[at]))
     verdict = _verdict(subject, run, blockers, bars)
     return Outcome(subject, inputs, run, verdict, ends, blockers, bars, History(run, inputs))
@@ -80,7 +80,7 @@ def _each(value: Json) -> list[Json]:
 
 
 def _stands_in_the_way(subject: Subject, event: Event) -> bool:
-    return event.kind == Kind.REFUSED or statement_of(subject, event.statement).severity in _BLOCKS
+    return event[KIND] == Kind.REFUSED or statement_of(subject, event[STATEMENT]).severity in _BLOCKS
 
 
 def statement_of(subject: Subject, index: int) -> StatementInfo:
@@ -110,5 +110,5 @@ def adjusted_settings(subject: Subject, run: Run) -> Iterator[str]:
 
 
 def _respelled(subject: Subject, run: Run, name: str) -> bool:
-    writes = [event for event in run.trace if event.kind == Kind.SET and event.name == name]
-    return bool(writes) and all(statement_of(subject, event.statement).alias for event in writes)
+    writes = [event for event in run.trace if event[KIND] == Kind.SET and event[NAME] == name]
+    return bool(writes) and all(statement_of(subject, event[STATEMENT]).alias for event in writes)

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 
 from archcap.resolver.outcome import Outcome, statement_of
-from archcap.rules.run import Reference, StatementInfo
+from archcap.rules.run import STATEMENT, Reference, StatementInfo
 
 _WRITTEN = ("setting", "var", "fact")
 
@@ -17,7 +17,7 @@ def provenance(outcome: Outcome, event: int) -> list[str]:
     Where a setting was written, its writer's conditions are followed; where nobody wrote it, those of every statement
     that could have.
     """
-    first = statement_of(outcome.subject, outcome.run.trace[event].statement)
+    first = statement_of(outcome.subject, outcome.run.trace[event][STATEMENT])
     queue: deque[Reference] = deque(_read_by(first))
     seen: set[Reference] = set()
     names: dict[str, None] = {}
@@ -43,7 +43,7 @@ def _behind(outcome: Outcome, reference: Reference, event: int) -> Iterable[Refe
         return
     at = outcome.history.last_write(event, reference.kind, reference.key)
     if at is not None:
-        yield from _read_by(statement_of(outcome.subject, outcome.run.trace[at].statement))
+        yield from _read_by(statement_of(outcome.subject, outcome.run.trace[at][STATEMENT]))
         return
     prefix = "" if reference.kind == "setting" else f"{reference.kind}."
     for index in outcome.subject.view.program.writers.get(prefix + reference.key, ()):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from archcap.rules.functions import RAISES
-from archcap.rules.run import Inputs, Kind, NeedsInterpreter
+from archcap.rules.run import KIND, NAME, Inputs, Kind, NeedsInterpreter
 from archcap.rules.runtime import STOP_PIPELINE, Assumed, Context, Known, Lists, Refusal
 from archcap.rules.state import WRITES, Notes, State
 
@@ -68,8 +68,8 @@ class Attempt:
     def _take(self, context: Context, state: State) -> None:
         written: dict[Kind, set[str]] = {kind: set() for kind in WRITES}
         for event in context.trace:
-            if event.kind in WRITES:
-                written[event.kind].add(event.name.split(".", 1)[0])
+            if event[KIND] in WRITES:
+                written[event[KIND]].add(event[NAME].split(".", 1)[0])
         state.settings.take(context.S, written[Kind.SET])
         state.vars.take(context.V, written[Kind.VAR])
         state.facts.take(context.F, written[Kind.FACT])

@@ -58,12 +58,12 @@ def stopping_steps(ir: ReleaseIR) -> frozenset[str]:
     return frozenset(stopping)
 
 
-def short_defines(ir: ReleaseIR) -> dict[str, x.Expr]:
-    """Return the definitions without parameters that are one short expression."""
+def short_defines(ir: ReleaseIR) -> dict[str, tuple[tuple[str, ...], x.Expr]]:
+    """Return the definitions that are one short expression, each with its parameters."""
     return {
-        define.name: define.rows[0].value
+        define.name: (define.params, define.rows[0].value)
         for define in ir.defines
-        if not define.params and len(define.rows) == 1 and x.size(define.rows[0].value) <= SHORT
+        if len(define.rows) == 1 and define.rows[0].when is None and x.size(define.rows[0].value) <= SHORT
     }
 
 
@@ -85,7 +85,7 @@ class _Module:
 
     def define(self, define: DefineIR) -> None:
         """Add the function of a definition."""
-        if define.name in self.short:
+        if define.name in self.short and not define.params:
             return
         emitter = Emitter(self.short)
         lines: list[str] = []
@@ -260,7 +260,7 @@ class _StepWriter:
     def trace(self, depth: int, stmt: Stmt, entry: str, constant: bool) -> None:
         """Write the append of a trace entry; one that never changes is made once."""
         append = self.emitter.use("T")
-        entry = self.module.constant(f"new(Event, {entry})") if constant else f"new(Event, {entry})"
+        entry = self.module.constant(entry) if constant else entry
         self.line(depth, f"{append}({entry})", stmt.index)
 
     # -- writes ------------------------------------------------------------------
@@ -314,8 +314,7 @@ class _StepWriter:
         entry = f"({_KINDS[write.kind]}, {stmt.index}, {name!r}, {value})"
         constant = isinstance(write.value, x.Const)
         if self.step.isolated and write.kind in ("set", "default", "var"):
-            made = self.module.constant(f"new(Event, {entry})") if constant else f"new(Event, {entry})"
-            self.line(depth, f"Q.append({made})", stmt.index)
+            self.line(depth, f"Q.append({self.module.constant(entry) if constant else entry})", stmt.index)
         else:
             self.trace(depth, stmt, entry, constant)
 

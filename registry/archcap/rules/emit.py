@@ -18,11 +18,11 @@ class Emitter:
 
     Attributes:
         used: names of the context that were needed; the function reads them into locals first.
-        short: definitions so short that their text stands where they are used.
+        short: definitions so short that their text stands where they are used: parameters and expression.
         shared: calls whose value a local name holds already.
     """
 
-    def __init__(self, short: Mapping[str, x.Expr] | None = None) -> None:
+    def __init__(self, short: Mapping[str, tuple[tuple[str, ...], x.Expr]] | None = None) -> None:
         self.used: set[str] = set()
         self.short = short or {}
         self.shared: dict[x.Expr, str] = {}
@@ -204,8 +204,9 @@ def _loop(e: Emitter, n: x.Loop) -> tuple[str, int]:
 
 def _defined(e: Emitter, n: x.Defined) -> tuple[str, int]:
     short = e.short.get(n.name)
-    if short is not None and not n.args:
-        return _EMIT[type(short)](e, short)
+    if short is not None and all(isinstance(arg, x.Const | x.Setting | x.Fact) for arg in n.args):
+        node = x.replace_locals(short[1], dict(zip(short[0], n.args, strict=True)))
+        return _EMIT[type(node)](e, node)
     args = ", ".join(["X", *(e.text(arg) for arg in n.args)])
     return f"define_{n.name}({args})", _ATOM
 

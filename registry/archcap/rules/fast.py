@@ -9,7 +9,7 @@ from typing import Any
 
 from archcap.errors import ArchcapError
 from archcap.rules.functions import RAISES, raised_text
-from archcap.rules.run import Event, Function, Inputs, Kind, Run
+from archcap.rules.run import Function, Inputs, Kind, Run
 from archcap.rules.runtime import STOP_PIPELINE, Context, ListsOf, Refusal
 
 
@@ -45,10 +45,10 @@ class Fast:
             self._drive(context)
         except Refusal as refusal:
             refused = refusal.statement
-            context.T(Event(Kind.REFUSED, refused, "", refusal.shown))
+            context.T((Kind.REFUSED, refused, "", refusal.shown))
         except RAISES as error:
             refused, raised = self._raised(error, inputs), raised_text(error)
-            context.T(Event(Kind.REFUSED, refused, "", {}))
+            context.T((Kind.REFUSED, refused, "", {}))
         return Run(context.S, context.V, dict(context.F), context.W, context.trace, refused, raised, [], read)
 
     def _drive(self, context: Context) -> None:

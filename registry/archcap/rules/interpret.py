@@ -20,7 +20,7 @@ from archcap.rules.evaluate import Evaluator, guarded
 from archcap.rules.functions import RAISES, raised_text
 from archcap.rules.ir import ReleaseIR, StepIR, Stmt, Write
 from archcap.rules.reads import Eval, read_path
-from archcap.rules.run import Event, Inputs, Kind, Run, Unknown, Value
+from archcap.rules.run import Inputs, Kind, Run, Unknown, Value
 from archcap.rules.runtime import ListsOf, plain
 from archcap.rules.state import (
     NOTHING,
@@ -29,6 +29,7 @@ from archcap.rules.state import (
     Unsure,
     joined,
     needs_of,
+    sure,
     unknown,
     unsure,
 )  # fmt: skip
@@ -189,7 +190,7 @@ class _Running:
             vars=state.vars.values(),
             facts=state.facts.values(),
             env=state.env_written,
-            trace=[Event(*event) if isinstance(event, Unsure) else event for event in state.journal],
+            trace=[sure(event) if isinstance(event, Unsure) else event for event in state.journal],
             refused=refused,
             raised=raised,
             undetermined=[(index, frozenset(needs)) for index, needs in sorted(self.collected.undetermined.items())],
@@ -351,7 +352,7 @@ class _Running:
         if "next" in ways and (do.stmt.returns or do.stmt.stop):
             leaving = ways.pop("next")
             kind = Kind.STOP if do.stmt.stop else Kind.RETURN
-            leaving.journal.append(Event(kind, do.stmt.index, do.stmt.stop or "", None))
+            leaving.journal.append((kind, do.stmt.index, do.stmt.stop or "", None))
             self._add(ways, do.stmt.stop or "return", leaving, base)
         return self._settled(ways, base)
 
@@ -442,7 +443,7 @@ class _Running:
         """Refuse on this way: for sure when nothing is open, else undetermined."""
         shown = {} if raised is not None else {name: self._place(run, state) for name, run in do.shown}
         refusing = state.fork() if state.needs else state
-        refusing.journal.append(Event(Kind.REFUSED, do.stmt.index, "", shown))
+        refusing.journal.append((Kind.REFUSED, do.stmt.index, "", shown))
         if not state.needs:
             raise Halt(do.stmt.index, raised, state)
         self._undetermined(do.stmt.index, state.needs)
@@ -479,7 +480,7 @@ class _Running:
     def _finding(self, do: _Do, state: State) -> None:
         shown = {name: self._place(run, state) for name, run in do.shown}
         if not state.needs:
-            state.journal.append(Event(Kind.FINDING, do.stmt.index, "", shown))
+            state.journal.append((Kind.FINDING, do.stmt.index, "", shown))
 
     # -- writes --------------------------------------------------------------------------
 
@@ -534,7 +535,7 @@ class _Running:
         place = place_of(write, state)
         if kind in ("env", "env_if_unset"):
             put_env(state, name, value, needs)
-        event = Event(_KINDS[kind], stmt.index, name, value)
+        event = (_KINDS[kind], stmt.index, name, value)
         if needs:
             event = unsure(event, needs)
             present = read_path(place, write.path, state) if place.holds(write.path[0]) else unknown(needs)

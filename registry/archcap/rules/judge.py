@@ -78,7 +78,7 @@ class Judge:
     ) -> None:
         self.interpreter, self.conditions, self.functions = interpreter, conditions, functions
         self._values: dict[int, Eval] = {}
-        self._whys: dict[int, Why] = {}
+        self._whys: dict[int, Why | tuple[Reference, ...]] = {}
         self._last: tuple[Moment, Inputs, State] | None = None
 
     def _state(self, inputs: Inputs, moment: Moment) -> State:
@@ -128,11 +128,19 @@ class Judge:
         """
         why = self._whys.get(index)
         if why is None:
-            condition = self.conditions[index]
-            why = self._whys[index] = self._why(condition.open if condition.closed is None else condition.closed)
+            why = self._whys[index] = self._reasons_of(self.conditions[index])
+        if isinstance(why, tuple):
+            return why
         found: Found = {}
         why(self._state(inputs, moment), found)
         return tuple(found)
+
+    def _reasons_of(self, condition: Condition) -> Why | tuple[Reference, ...]:
+        """Return the reasons themselves where they are the same in every state."""
+        node = condition.open if condition.closed is None else condition.closed
+        parts = [None] if type(node) in _WHYS else self._parts(node)
+        plain = dict.fromkeys(part for part in parts if isinstance(part, Reference))
+        return tuple(plain) if all(isinstance(part, Reference) for part in parts) else self._why(node)
 
     def _why(self, node: x.Expr) -> Why:
         special = _WHYS.get(type(node))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from archcap.model.base import Json, JsonObject
 from archcap.model.values import plain_record
@@ -98,17 +98,16 @@ class Kind(IntEnum):
     STOP = 8
 
 
-class Event(NamedTuple):
-    """One entry of the trace.
+Event: TypeAlias = tuple[Kind, int, str, Value]
+"""One entry of the trace: what happened, at which statement (of `Program.statements`), to which name, the value.
 
-    `name` is the full dotted setting path, variable, fact or env; findings and refusals carry the values of their text.
-    """
-
-    kind: Kind
-    statement: int
-    """Index into `Program.statements`."""
-    name: str
-    value: Value
+The name is the full dotted setting path, variable, fact or env; findings and refusals carry the values of their text.
+A plain tuple, because a run makes a hundred and everything that reads a trace goes through all of them.
+"""
+KIND: Final = 0
+STATEMENT: Final = 1
+NAME: Final = 2
+VALUE: Final = 3
 
 
 @dataclass(slots=True)

@@ -10,10 +10,9 @@ from typing import Any, Protocol
 
 from archcap.model.base import Json
 from archcap.rules.functions import RAISES
-from archcap.rules.run import ConfigView, Event, Inputs, Kind, NeedsInterpreter, Value
+from archcap.rules.run import KIND, NAME, VALUE, ConfigView, Event, Inputs, Kind, NeedsInterpreter, Value
 
 SET, VAR, FACT, ENV, FINDING = Kind.SET, Kind.VAR, Kind.FACT, Kind.ENV, Kind.FINDING
-new = tuple.__new__
 EMPTY: frozenset[str] = frozenset()
 STOP_PIPELINE, STOP_STAGE = 1, 2
 
@@ -346,14 +345,14 @@ def within(
     try:
         stop = step(inner)
     except BaseException:
-        context.trace.extend(event for event in inner.trace if event.kind not in (SET, VAR))
+        context.trace.extend(event for event in inner.trace if event[KIND] not in (SET, VAR))
         raise
     for event in inner.trace:
-        if event.kind is SET:
-            pend(context.S, settings, event.name, event.value)
+        if event[KIND] is SET:
+            pend(context.S, settings, event[NAME], event[VALUE])
             events.append(event)
-        elif event.kind is VAR:
-            variables[event.name] = event.value
+        elif event[KIND] is VAR:
+            variables[event[NAME]] = event[VALUE]
             events.append(event)
         else:
             context.T(event)
@@ -370,8 +369,8 @@ def pend(entry: dict[str, Any], pending: dict[str, Any], name: str, value: Value
 
 
 __all__ = [
-    "ENV", "FACT", "FINDING", "RAISES", "SET", "STOP_PIPELINE", "STOP_STAGE", "VAR", "Context", "Event",
+    "ENV", "FACT", "FINDING", "RAISES", "SET", "STOP_PIPELINE", "STOP_STAGE", "VAR", "Context",
     "Kind", "NeedsInterpreter", "Refusal", "any_in_names", "commit", "config_at", "config_has", "in_names", "leaf",
-    "leaf1", "leaf2", "new", "pend", "plain",
+    "leaf1", "leaf2", "pend", "plain",
     "shown_leaf", "with_leaf", "within",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ from itertools import compress, count
 from operator import is_not
 from typing import Any, Self, TypeAlias
 
-from archcap.rules.run import Event, Inputs, Kind, Unknown
+from archcap.rules.run import KIND, NAME, STATEMENT, VALUE, Event, Inputs, Kind, Unknown
 from archcap.rules.runtime import Known
 
 Result: TypeAlias = Any
@@ -108,7 +108,7 @@ class Notes:
         self.assumed[name] = None
 
 
-class Unsure(Event):
+class Unsure(tuple[Kind, int, str, Result]):
     """A trace entry of a way that may not be taken."""
 
     needs: frozenset[str]
@@ -119,10 +119,16 @@ def unsure(event: Event, needs: frozenset[str]) -> Unsure:
 
     Always a new object: two traces share an entry only where their ways had not split.
     """
-    value: Result = unknown(needs, needs_of(event.value))
-    entry = Unsure(event.kind, event.statement, event.name, value)
+    value: Result = unknown(needs, needs_of(event[VALUE]))
+    entry = Unsure((event[KIND], event[STATEMENT], event[NAME], value))
     entry.needs = needs | needs_of_event(event)
     return entry
+
+
+def sure(event: Event) -> Event:
+    """Return a trace entry as a plain one."""
+    kind, statement, name, value = event
+    return kind, statement, name, value
 
 
 def needs_of_event(event: Event) -> frozenset[str]:
@@ -247,12 +253,12 @@ def _merged(
     shared, later = since
     if not later:
         return mine
-    return [*mine[:shared], *(unsure(event, needs) for event in later if event.kind in WRITES)]
+    return [*mine[:shared], *(unsure(event, needs) for event in later if event[KIND] in WRITES)]
 
 
 def _roots(since: tuple[int, list[Event]], kind: Kind) -> Iterable[str]:
     """Return the names written since two ways split, without leaves."""
-    return dict.fromkeys(event.name.split(".", 1)[0] for event in since[1] if event.kind is kind)
+    return dict.fromkeys(event[NAME].split(".", 1)[0] for event in since[1] if event[KIND] is kind)
 
 
 WRITES = frozenset({Kind.SET, Kind.VAR, Kind.FACT, Kind.ENV})

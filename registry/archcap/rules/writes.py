@@ -5,7 +5,7 @@ from __future__ import annotations
 from archcap.rules import expr as x
 from archcap.rules.ir import Write
 from archcap.rules.reads import read_path
-from archcap.rules.run import Event, Kind, Unknown
+from archcap.rules.run import KIND, NAME, VALUE, Event, Kind, Unknown
 from archcap.rules.runtime import with_leaf
 from archcap.rules.state import Result, State, Store, joined, needs_of, needs_of_event, unknown
 
@@ -56,18 +56,18 @@ def commit(state: State) -> None:
 def abandon(state: State, entry: State) -> None:
     """Drop what was pending when a step called by an isolated one was refused."""
     state.settings, state.vars = entry.settings, entry.vars
-    state.journal = [*entry.journal, *(one for one in state.journal if one.kind not in (Kind.SET, Kind.VAR))]
+    state.journal = [*entry.journal, *(one for one in state.journal if one[KIND] not in (Kind.SET, Kind.VAR))]
 
 
 def rejoin(state: State, event: Event) -> None:
     """Let what a step called by an isolated one wrote join the pending writes."""
-    if event.kind not in (Kind.SET, Kind.VAR):
+    if event[KIND] not in (Kind.SET, Kind.VAR):
         state.journal.append(event)
         return
-    path = tuple(event.name.split("."))
-    place = state.own_settings if event.kind is Kind.SET else state.own_vars
+    path = tuple(event[NAME].split("."))
+    place = state.own_settings if event[KIND] is Kind.SET else state.own_vars
     assert place is not None
-    value: Result = event.value
+    value: Result = event[VALUE]
     needs = needs_of_event(event)
     if needs:
         value = joined(read_path(place, path, state), value, needs)
