@@ -179,6 +179,6 @@ def test_building_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         store.build_all(mini.ROOT, tmp_path / name, toy.code)
     files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file())
-    assert len(files) == 2 + 2 * len(toy.RELEASES)
+    assert len(files) == 3 + 2 * len(toy.RELEASES)
     for file in files:
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()

@@ -52,6 +52,28 @@ def test_a_slice_tells_values_and_what_nobody_has_checked() -> None:
     assert architectures["StoneDraftModel"] == {"family": "stone", "role": "draft", "has": []}
 
 
+def test_a_slice_names_the_collections_that_show_a_capability() -> None:
+    snapshot = toy.snapshot()
+    raw: Any = snapshot.raw("vocabulary")
+    raw["capabilities"]["pipeline"]["probes"] = {"toy": {"set": "cache.registry.PIPED"}, "kiln": {"set": "a.B"}}
+    raw["capabilities"]["extra_buffer"]["probes"] = {
+        "toy": {"set": ["cache.state._BUFFERED", "cache.registry.BUFFERED"]}
+    }
+    other = snapshot.with_part_replaced("vocabulary", raw)
+    found = json.loads(release_slice(other, "toy", "0.11"))["facts"]["collections"]
+    assert found["pipeline"] == ["cache.registry.PIPED"]
+    assert found["extra_buffer"] == ["cache.state._BUFFERED", "cache.registry.BUFFERED"]
+
+
+def test_a_slice_tells_what_people_said_and_from_where() -> None:
+    stated = read("0.11")["facts"]["stated"]
+    said = {"value": True, "note": None}
+    buffered = {"capability": "extra_buffer", "name": "RiverTextForCausalLM", "source": "toy#35", **said}
+    assert buffered in stated
+    assert {one["source"] for one in stated} == {"toy#12", "toy#35"}  # one platform's stay in a list is not for all
+    assert buffered not in read("0.10")["facts"]["stated"]
+
+
 def test_slices_of_other_releases_differ() -> None:
     assert len({read(release)["digest"] for release in toy.RELEASES}) == len(toy.RELEASES)
 

@@ -13,6 +13,7 @@ from archcap.cli.launch import engine_release, view_of
 from archcap.cli.run import loaded
 from archcap.errors import RequestError
 from archcap.snapshot import Snapshot, release_slice
+from archcap.snapshot.store import write_slices
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -29,7 +30,7 @@ def configure(parser: Parser) -> None:
     for point in _exports():
         parser.add_argument(f"--{point.name}", metavar="FOLDER", type=Path, dest=f"export_{point.name}",
                             help=f"write the {point.name} there")  # fmt: skip
-    parser.add_argument("--cache", action="store_true", help="compile the rules of every release for later commands")
+    parser.add_argument("--cache", action="store_true", help="compile rules and slices of every release for later")
     parser.add_argument("--quiet", action="store_true", help="say nothing when all is well")
 
 
@@ -41,6 +42,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if args.cache:
         for engine, release in unready(snapshot):
             _ = snapshot.release(engine, release).program
+        if snapshot.modules is not None:
+            write_slices(snapshot, snapshot.modules)
     if args.out is not None:
         _write(args.out, _slice(args.slice, session) if args.slice else snapshot.to_bytes(), session)
     for point in _exports():

@@ -82,6 +82,7 @@ class ListEntry(Interval):
 
     platform: str | None = None
     source: Text | None = None
+    note: Text | None = None
 
 
 class NameList(Record):

@@ -5,7 +5,7 @@ Standard shapes only, because the client that reads it knows nothing of archcap'
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 
 from archcap.model.base import Json, JsonObject
@@ -39,6 +39,8 @@ def release_facts(view: ReleaseView) -> JsonObject:
         "capabilities": [*sorted(view.capabilities)],
         "architectures": {name: _architecture(view, name) for name in view.architectures},
         "lists": {name: [*sorted(members)] for name, members in view.lists.items()},
+        "collections": _collections(view),
+        "stated": [*_stated_support(view), *_stated_members(view)],
     }
 
 
@@ -70,3 +72,36 @@ def _details(view: ReleaseView, name: str) -> JsonObject:
             if entry.get("state") == "partial":
                 partial[capability] = entry.get("note")
     return {"values": values, "unvalidated": unvalidated, "partial": partial}
+
+
+def _collections(view: ReleaseView) -> JsonObject:
+    """Return for each capability the engine's own collections that show it; an engine compares them with its own."""
+    found: JsonObject = {}
+    for name, capability in view.capabilities.items():
+        probe = capability.probes.get(view.engine.engine)
+        named = probe.set if probe is not None else None
+        if named is not None:
+            found[name] = [named] if isinstance(named, str) else [*named]
+    return found
+
+
+def _stated_support(view: ReleaseView) -> Iterator[JsonObject]:
+    """Yield what people said of an architecture: support that is plain, or denied, with where it is known from."""
+    for name in view.architectures:
+        for capability, entries in sorted(view.raw_support(name).items()):
+            for entry in entries:
+                if entry.get("source") and entry.get("state", "yes") == "yes" and entry.get("platform") is None:
+                    value = entry.get("value", True) is not False
+                    yield {"capability": capability, "name": name, "value": value, **_said(entry)}
+
+
+def _stated_members(view: ReleaseView) -> Iterator[JsonObject]:
+    """Yield what people put into a list."""
+    for list_id in view.name_lists:
+        for name, stay in view.raw_stays(list_id):
+            if stay.get("source") and stay.get("platform") is None:
+                yield {"list": list_id, "name": name, "value": True, **_said(stay)}
+
+
+def _said(entry: JsonObject) -> JsonObject:
+    return {"source": entry["source"], "note": entry.get("note")}

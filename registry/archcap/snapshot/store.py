@@ -27,6 +27,7 @@ ENVIRONMENT = "ARCHCAP_REGISTRY"
 """Names another registry: the folder that holds capabilities.yaml and registry/, or a snapshot file."""
 SNAPSHOT = "snapshot.json"
 NOTE = "built-from.json"
+SLICES_OF = "of-snapshot"
 LOCK = ".lock"
 LOCK_TIMEOUT_S = 120.0
 
@@ -101,13 +102,32 @@ def build_all(root: Path, folder: Path, code: CodeOf = support) -> Snapshot:
     write_atomically(folder / "__init__.py", b'"""Built from the registry\'s YAML; do not edit."""\n')
     write_atomically(folder / SNAPSHOT, data)
     for engine in snapshot.engine_names:
-        slices = folder / "slices" / engine
-        slices.mkdir(parents=True, exist_ok=True)
         for release in snapshot.releases(engine):
             text = source_of(snapshot, engine, release, snapshot.release(engine, release).code.functions)
             write_atomically(folder / f"{module_name(engine, release)}.py", text.encode())
-            write_atomically(slices / f"{release}.json", release_slice(snapshot, engine, release))
+    write_slices(snapshot, folder)
     return snapshot
+
+
+def write_slices(snapshot: Snapshot, folder: Path) -> None:
+    """Write the slice of every release below *folder*, where the client looks for them, unless they are there.
+
+    Args:
+        snapshot: what they are cut from.
+        folder: the package `archcap._built`, or what becomes it.
+    """
+    mark = folder / "slices" / SLICES_OF
+    if mark.is_file() and mark.read_text(encoding="ascii") == snapshot.digest:
+        return
+    for engine in snapshot.engine_names:
+        slices = folder / "slices" / engine
+        slices.mkdir(parents=True, exist_ok=True)
+        for release in snapshot.releases(engine):
+            write_atomically(slices / f"{release}.json", release_slice(snapshot, engine, release))
+        for path in slices.glob("*.json"):
+            if path.stem not in snapshot.releases(engine):
+                path.unlink()
+    write_atomically(mark, snapshot.digest.encode("ascii"))
 
 
 def _compile(root: Path) -> bytes:

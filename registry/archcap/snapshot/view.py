@@ -131,6 +131,12 @@ class ReleaseView:
         names = section(self._facts.raw_lists[list_id], "names")
         return frozenset(name for name, stays in names.items() if self.timeline.any_holds(stays, self._at))
 
+    def raw_stays(self, list_id: str) -> Iterator[tuple[str, JsonObject]]:
+        """Yield the names a list holds in this release, each with the raw interval that says so."""
+        for name, stays in section(self._facts.raw_lists[list_id], "names").items():
+            for stay in self.timeline.held(stays, self._at):
+                yield name, stay
+
     def list_since(self, list_id: str, name: str) -> str | None:
         """Return the first later release in which the list holds the name, None when none does."""
         stays = section(self._facts.raw_lists.get(list_id), "names").get(name)

@@ -93,7 +93,7 @@ class _Edits:
         found = record.lists[list_id]
         stays = cut(found.names.get(member, ()), span, view.timeline)
         if override.statement.value:
-            stay = ListEntry(**bounds(span, view.timeline), source=_source(override))
+            stay = ListEntry(**bounds(span, view.timeline), source=_source(override), note=override.statement.reason)
             stays = in_order((*stays, stay), view.timeline)
         names = {name: kept for name, kept in {**found.names, member: stays}.items() if kept}
         self._lists[path] = _with(record, lists={**record.lists, list_id: _with(found, names=names)})
