@@ -84,7 +84,9 @@ def test_lists_are_compared_by_name() -> None:
         ]),
     ],
 )  # fmt: skip
-def test_settings_are_compared_by_what_an_operator_sees(before: str, after: str, changes: list[SettingChange]) -> None:
+def test_settings_are_compared_by_what_an_operator_sees(
+    before: str, after: str, changes: list[SettingChange]
+) -> None:
     assert list(diff(toy.snapshot(), "toy", before, after).settings) == changes
 
 

@@ -145,7 +145,9 @@ def test_broken_yaml_is_told_and_mended_yaml_is_read(root: Path) -> None:
     assert store.open_registry(root).digest == first.digest
 
 
-def test_a_file_that_changes_while_it_is_read_is_not_kept_as_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_changes_while_it_is_read_is_not_kept_as_read(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     compile_yaml = store._compile
 
     def change_meanwhile(folder: Path) -> bytes:
@@ -213,7 +215,9 @@ def test_a_full_disk_costs_keeping_not_answering(
     assert {path.name for path in files} <= {store.LOCK}
 
 
-def test_a_full_disk_leaves_the_old_snapshot_in_place(root: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_old_snapshot_in_place(
+    root: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store.open_registry(root)
     before = {path.name: path.read_bytes() for path in kept(cache).iterdir()}
     rename_beta(root, "Gamma")
