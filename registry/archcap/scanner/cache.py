@@ -181,10 +181,15 @@ class Indexer:
         entry = self._known[hash_]
         return entry if isinstance(entry, tuple) and entry != _CHECKED else None
 
+    def is_deep(self, hash_: bytes) -> bool:
+        """Return whether a known content's index says all there is."""
+        entry = self._known.get(hash_, _CHECKED)
+        return entry != _CHECKED and (isinstance(entry, tuple) or all(piece.name is None for piece in entry))
+
     def index(self, hash_: bytes, content: bytes, deep: bool = False) -> FileIndex:
         """Return the index of *content*; with all that its functions do when *deep*."""
         entry = self._known.get(hash_, _CHECKED)
-        if entry == _CHECKED or (deep and not isinstance(entry, tuple) and any(p.name for p in entry)):
+        if entry == _CHECKED or (deep and not self.is_deep(hash_)):
             entry = self._look(content, wanted=True, deep=deep)
             self._learn(hash_, entry)
         if isinstance(entry, tuple):

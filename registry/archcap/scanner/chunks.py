@@ -11,8 +11,8 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
-_TOP = re.compile(rb"^(?=[A-Za-z_@])(?!else\b|elif\b|except\b|finally\b)", re.MULTILINE)
-_METHOD = re.compile(rb"^    (?=def |async def |@)", re.MULTILINE)
+_TOP = re.compile(rb"\n(?=[A-Za-z_@])(?!else\b|elif\b|except\b|finally\b)")
+_METHOD = re.compile(rb"\n    (?=def |async def |@)")
 _CLASS = re.compile(rb"^class[ \t]+([A-Za-z_][A-Za-z0-9_]*)", re.MULTILINE)
 _DEF = re.compile(rb"^(?:    )?(?:async )?def[ \t]+([A-Za-z_][A-Za-z0-9_]*)", re.MULTILINE)
 _OWN = (b"def ", b"class ", b"async ", b"@")
@@ -60,12 +60,12 @@ def chunks(content: bytes) -> list[Chunk]:
 
 
 def _cut(text: bytes, beginning: re.Pattern[bytes], indent: int) -> list[bytes]:
-    """Cut *text* where *beginning* matches; decorators stay with what they decorate."""
+    """Cut *text* after the line ends where *beginning* matches; decorators stay with what they decorate."""
     cuts = [0]
-    decorated = False
+    decorated = text[indent : indent + 1] == b"@"
     for match in beginning.finditer(text):
-        at = match.start()
-        if not decorated and at:
+        at = match.start() + 1
+        if not decorated:
             cuts.append(at)
         decorated = text[at + indent : at + indent + 1] == b"@"
     cuts.append(len(text))

@@ -77,7 +77,8 @@ class SourceFile:
         """What it holds, with all that its functions do."""
         if not self._deep:
             self._deep = True
-            self._index = self.indexer.index(self.hash, self.content, deep=True)
+            if self._index is None or not self.indexer.is_deep(self.hash):
+                self._index = self.indexer.index(self.hash, self.content, deep=True)
         return self.index
 
     @property

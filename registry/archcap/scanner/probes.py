@@ -73,6 +73,7 @@ class Probes:
         self.points = points
         self.models_folder = config.models_folder
         self.external = config.external
+        self._external: dict[Symbol, frozenset[str]] = {}
 
     def evaluate(self, probe: Probe, lists: Mapping[str, Mapping[str, Evidence]] | None = None) -> Findings:
         """Return the architectures that have what *probe* looks for.
@@ -137,9 +138,16 @@ class Probes:
             return Evidence(self.modules.file(found[0]).path, found[1].span[0])
         for owner, member in self.modules.members(symbol, name):
             return Evidence(self.modules.file(owner).path, member.line)
-        if any(name in self.external.get(str(one), ()) for one in self.modules.lineage(symbol)):
+        if name in self._given(symbol):
             return Evidence(self.modules.file(symbol).path, self.modules.classes(symbol)[0].span[0])
         return None
+
+    def _given(self, symbol: Symbol) -> frozenset[str]:
+        """Return what classes from outside give to *symbol*."""
+        if symbol not in self._external:
+            bases = (str(one) for one in self.modules.lineage(symbol) if one.kind != "class")
+            self._external[symbol] = frozenset(name for base in bases for name in self.external.get(base, ()))
+        return self._external[symbol]
 
     def unknown_bases(self) -> list[Missing]:
         """Return the entry classes and bodies made of classes from outside that nothing is said of."""
