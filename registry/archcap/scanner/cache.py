@@ -26,7 +26,7 @@ from archcap.scanner.index import (
     name_only,
     pieces,
 )
-from archcap.scanner.sites import Site, has_hint
+from archcap.scanner.sites import Site
 
 _TABLES = """
 create table if not exists piece (hash blob primary key, data text not null) without rowid;
@@ -162,11 +162,11 @@ class Indexer:
             self._known[hash_] = _entry(data)
         for hash_, content in contents.items():
             if hash_ not in self._known:
-                self._learn(hash_, self._look(content, deep or has_hint(content), deep))
+                self._learn(hash_, self._look(content, deep, deep))
 
     def _look(self, content: bytes, wanted: bool, deep: bool) -> _Entry:
         cut = pieces(content)
-        if wanted:
+        if wanted or any(chunk.hints for chunk in cut):
             return self._piecewise(cut, deep) or self._whole(content)
         return _CHECKED if self._check(cut) else self._whole(content)
 
@@ -225,13 +225,13 @@ class Indexer:
 
     def _piecewise(self, cut: list[Chunk], deep: bool) -> _Entry | None:
         entry: list[_Piece] = []
-        unchecked: list[Chunk] = []
+        unchecked: list[tuple[bytes, Chunk]] = []
         for chunk in cut:
             hash_ = _hash(chunk)
-            name = None if deep or has_hint(chunk.text) else chunk.function
+            name = None if deep or chunk.hints else chunk.function
             if name is not None:
                 if hash_ not in self._checked and hash_ not in self._stored:
-                    unchecked.append(chunk)
+                    unchecked.append((hash_, chunk))
             elif hash_ not in self._indexes and hash_ not in self._stored:
                 try:
                     self._keep(hash_, index_chunk(chunk))
@@ -242,13 +242,13 @@ class Indexer:
 
     def _check(self, cut: list[Chunk]) -> bool:
         """Return whether every piece is Python, as far as it is not known to be."""
-        return self._compile([c for c in cut if (hash_ := _hash(c)) not in self._checked and hash_ not in self._stored])
+        hashed = [(_hash(chunk), chunk) for chunk in cut]
+        return self._compile([(h, c) for h, c in hashed if h not in self._checked and h not in self._stored])
 
-    def _compile(self, unchecked: list[Chunk]) -> bool:
-        if not unchecked or not are_python(unchecked):
+    def _compile(self, unchecked: list[tuple[bytes, Chunk]]) -> bool:
+        if not unchecked or not are_python([chunk for _, chunk in unchecked]):
             return not unchecked
-        for chunk in unchecked:
-            hash_ = _hash(chunk)
+        for hash_, _ in unchecked:
             self._checked.add(hash_)
             self._new["checked"].append((hash_, ""))
         return True

@@ -29,6 +29,8 @@ class Chunk(NamedTuple):
     owner: str | None = None
     cut: bool = False
     """It is a class whose methods follow as pieces of their own."""
+    hints: tuple[int, ...] = ()
+    """Its lines that can hold a site, counted from its first as 1."""
 
     @property
     def function(self) -> str | None:

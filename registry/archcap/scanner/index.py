@@ -8,13 +8,13 @@ from __future__ import annotations
 import ast
 import codecs
 import re
-import symtable
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from archcap.scanner.chunks import Chunk, chunks
-from archcap.scanner.sites import Site, sites_of
+from archcap.scanner.sites import Site, hinted_lines, sites_of
 
 Span = tuple[int, int, int, int]
 """Line and byte column of the beginning, line and byte column of the end, as `ast` counts them."""
@@ -131,16 +131,30 @@ def _bad_line(text: bytes) -> int:
 def index_file(content: bytes) -> FileIndex:
     """Index one file's content, whole; an unreadable one has an `error` and nothing else."""
     try:
-        return index_statements(parse(content).body, content, None)
+        return index_statements(parse(content).body, hinted_lines(content), None)
     except Unreadable as error:
         return FileIndex(error=(error.line, error.message))
 
 
 def pieces(content: bytes) -> list[Chunk]:
-    """Return the pieces a file is indexed by; one where it cannot be cut."""
+    """Return the pieces a file is indexed by, with their hints; one where it cannot be cut."""
+    lines = hinted_lines(content)
     if content.startswith(codecs.BOM_UTF8) or b"coding" in content[:200] or b"\f" in content:
-        return [Chunk(0, content)]
-    return chunks(content)
+        return [Chunk(0, content, hints=tuple(lines))]
+    cut = chunks(content)
+    return _marked(cut, lines) if lines else cut
+
+
+def _marked(cut: list[Chunk], lines: list[int]) -> list[Chunk]:
+    """Give each of the pieces of a file its hints."""
+    start = 0
+    for number, chunk in enumerate(cut):
+        last = cut[number + 1].line if number + 1 < len(cut) else lines[-1]
+        end = bisect_right(lines, last, start)
+        if end > start:
+            cut[number] = chunk._replace(hints=tuple(line - chunk.line for line in lines[start:end]))
+        start = end
+    return cut
 
 
 def index_chunk(chunk: Chunk) -> FileIndex:
@@ -152,13 +166,12 @@ def index_chunk(chunk: Chunk) -> FileIndex:
         Unreadable: it does not parse by itself.
     """
     if chunk.owner is not None:
-        text = b"class _:\n" + chunk.text
-        return index_statements(parse(text).body, text, chunk.owner)
-    text = _closed(chunk.text)
-    body = parse(text).body
+        body = parse(b"class _:\n" + chunk.text).body
+        return index_statements(body, [line + 1 for line in chunk.hints], chunk.owner)
+    body = parse(_closed(chunk.text)).body
     if chunk.cut and not (isinstance(body[-1], ast.ClassDef) and body[-1].body[0].col_offset == 4):
         raise Unreadable(1, "a class that is not indented by four")
-    return index_statements(body, text, None)
+    return index_statements(body, chunk.hints, None)
 
 
 def name_only(name: str, owner: str | None) -> FileIndex:
@@ -170,17 +183,27 @@ def name_only(name: str, owner: str | None) -> FileIndex:
 
 
 def are_python(together: Sequence[Chunk]) -> bool:
-    """Return whether pieces are Python, without making syntax trees of them."""
+    """Return whether pieces are Python, without making syntax trees of them.
+
+    The compiler reads everything before it does anything with it; a feature that no Python has stops it there.
+    """
     top = [_closed(chunk.text) for chunk in together if chunk.owner is None]
     methods: dict[str, list[bytes]] = {}
     for chunk in together:
         if chunk.owner is not None:
             methods.setdefault(chunk.owner, [b"class _:\n"]).append(chunk.text)
     try:
-        symtable.symtable(b"".join([*top, *(t for texts in methods.values() for t in texts)]), "", "exec")  # type: ignore[arg-type]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        text = b"".join([_STOP, *top, *(t for texts in methods.values() for t in texts)])
+        compile(text, "", "exec", dont_inherit=True)
+    except SyntaxError as error:
+        return error.lineno == 1 and _NO_FEATURE in error.msg
+    except (ValueError, RecursionError, MemoryError):
         return False
     return True
+
+
+_NO_FEATURE = "archcap_stops_here"
+_STOP = f"from __future__ import {_NO_FEATURE}\n".encode()
 
 
 def _closed(text: bytes) -> bytes:
@@ -197,8 +220,8 @@ def _bodiless(text: bytes) -> bool:
     return _HEAD.search(text) is not None
 
 
-def index_statements(body: Sequence[ast.stmt], text: bytes, owner: str | None) -> FileIndex:
-    """Index parsed statements; *owner* names the class whose methods they are."""
+def index_statements(body: Sequence[ast.stmt], lines: Sequence[int], owner: str | None) -> FileIndex:
+    """Index parsed statements; *lines* hold hints of sites, *owner* names the class whose methods they are."""
     index = FileIndex()
     indexer = _Indexer(index)
     if owner is None:
@@ -209,7 +232,7 @@ def index_statements(body: Sequence[ast.stmt], text: bytes, owner: str | None) -
         made = Class((0, 0, 0, 0), ())
         indexer.class_block(made, node.body, ())
         index.classes[owner] = [made]
-    index.sites = sites_of(body, text, owner)
+    index.sites = sites_of(body, lines, owner)
     return index
 
 

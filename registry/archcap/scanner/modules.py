@@ -122,7 +122,7 @@ class SourceFile:
         return self._parsed[span]
 
 
-_Surface: TypeAlias = "tuple[dict[str, tuple[Symbol, Function]], dict[str, list[tuple[Symbol, Member]]]]"
+Surface: TypeAlias = "tuple[dict[str, tuple[Symbol, Function]], dict[str, list[tuple[Symbol, Member]]]]"
 """Methods and attributes of a class with its lineage, by name."""
 
 
@@ -148,7 +148,7 @@ class Modules:
         self.keep = keep
         self._resolved: dict[tuple[str, str], Symbol | None] = {}
         self._lineage: dict[Symbol, tuple[Symbol, ...]] = {}
-        self._surfaces: dict[Symbol, _Surface] = {}
+        self._surfaces: dict[Symbol, Surface] = {}
 
     def file(self, symbol: Symbol) -> SourceFile:
         """Return the file a symbol of the package stands in."""
@@ -312,17 +312,18 @@ class Modules:
 
     def method(self, symbol: Symbol, name: str) -> tuple[Symbol, Function] | None:
         """Return the class in the lineage that defines method *name*, with the method."""
-        return self._surface(symbol)[0].get(name)
+        return self.surface(symbol)[0].get(name)
 
     def members(self, symbol: Symbol, name: str) -> Sequence[tuple[Symbol, Member]]:
         """Return the assignments to attribute *name*, nearest class of the lineage first."""
-        return self._surface(symbol)[1].get(name, ())
+        return self.surface(symbol)[1].get(name, ())
 
     def member_names(self, symbol: Symbol) -> Iterator[str]:
         """Yield the names of all attributes assigned in the lineage, nearest class first."""
-        yield from self._surface(symbol)[1]
+        yield from self.surface(symbol)[1]
 
-    def _surface(self, symbol: Symbol) -> _Surface:
+    def surface(self, symbol: Symbol) -> Surface:
+        """Return all methods and attributes of a class with its lineage."""
         if symbol not in self._surfaces:
             methods: dict[str, tuple[Symbol, Function]] = {}
             members: dict[str, list[tuple[Symbol, Member]]] = {}

@@ -133,10 +133,12 @@ class Probes:
         self._by_class(probe, out, lambda symbol: self._has(symbol, name))
 
     def _has(self, symbol: Symbol, name: str) -> Evidence | None:
-        found = self.modules.method(symbol, name)
-        if found is not None:
-            return Evidence(self.modules.file(found[0]).path, found[1].span[0])
-        for owner, member in self.modules.members(symbol, name):
+        methods, members = self.modules.surface(symbol)
+        if name in methods:
+            owner, method = methods[name]
+            return Evidence(self.modules.file(owner).path, method.span[0])
+        if name in members:
+            owner, member = members[name][0]
             return Evidence(self.modules.file(owner).path, member.line)
         if name in self._given(symbol):
             return Evidence(self.modules.file(symbol).path, self.modules.classes(symbol)[0].span[0])

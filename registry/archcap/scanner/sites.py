@@ -12,9 +12,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-_QUOTED = re.compile(rb"""["'](?:[A-Z][a-z]+[A-Z0-9_]|[A-Z][A-Z0-9_]+[a-z])[A-Za-z0-9_]*["']""")
 _HINTS = (
-    _QUOTED,
+    re.compile(rb'"(?:[A-Z][a-z]+[A-Z0-9_]|[A-Z][A-Z0-9_]+[a-z])[A-Za-z0-9_]*"'),
+    re.compile(rb"'(?:[A-Z][a-z]+[A-Z0-9_]|[A-Z][A-Z0-9_]+[a-z])[A-Za-z0-9_]*'"),
     re.compile(rb"model_type"),
     re.compile(rb"arch(?:s|itectures?)?\b"),
     re.compile(rb"ARCH"),
@@ -25,10 +25,7 @@ _HINTS = (
     re.compile(rb"model_path"),
 )
 """What a line must hold to be looked at: a quoted class name (two capitals, or a digit), or a word that says what
-something is keyed by. Apart from each other, for each then begins with letters that are found fast."""
-
-_WORDS = (b"arch", b"_TYPE", b"_MODELS", b"_TARGETS", b"models", b"Config", b"model_path")
-"""One of these stands in every text that has a hint other than the usual ones."""
+something is keyed by. Apart from each other, for each then begins with bytes that are found fast."""
 
 _PATH_TEST = re.compile(rb"\bin\b[^\n]*model_path")
 
@@ -68,15 +65,14 @@ class Shape(NamedTuple):
     refs: tuple[str, ...]
 
 
-def sites_of(body: Sequence[ast.stmt], text: bytes, owner: str | None) -> list[Site]:
+def sites_of(body: Sequence[ast.stmt], lines: Sequence[int], owner: str | None) -> list[Site]:
     """Return the sites of parsed statements, in textual order.
 
     Args:
         body: statements; for *owner* a single class statement that stands for the methods.
-        text: their source, with the same line numbers.
+        lines: the ones of their source that hold a hint, in order.
         owner: the class whose methods they are.
     """
-    lines = _hinted_lines(text)
     if not lines:
         return []
     finder = _Finder(lines)
@@ -90,20 +86,11 @@ def sites_of(body: Sequence[ast.stmt], text: bytes, owner: str | None) -> list[S
     return finder.found
 
 
-def has_hint(text: bytes) -> bool:
-    """Return whether a text can hold a site. Asks for what is found fastest first."""
-    if b"model_type" in text or b"ARCH" in text or _QUOTED.search(text) is not None:
-        return True
-    if not any(word in text for word in _WORDS):
-        return False
-    return next(_hints(text), None) is not None
-
-
-def _hinted_lines(text: bytes) -> list[int]:
-    places = sorted(_hints(text))
+def hinted_lines(text: bytes) -> list[int]:
+    """Return the lines of a text that can hold a site, in order."""
     lines: list[int] = []
     line, at = 1, 0
-    for place in places:
+    for place in sorted(_hints(text)):
         line += text.count(b"\n", at, place)
         at = place
         if not lines or lines[-1] != line:
@@ -126,7 +113,7 @@ def _hints(text: bytes) -> Iterator[int]:
 class _Finder:
     """Walks statements that span a hinted line, and all expressions in them."""
 
-    def __init__(self, lines: list[int]) -> None:
+    def __init__(self, lines: Sequence[int]) -> None:
         self.lines = lines
         self.found: list[Site] = []
         self.owner = ""
@@ -242,10 +229,11 @@ class _Finder:
         """Look at an expression and everything in it."""
         if not self.hinted(node):
             return
-        for one in ast.walk(node):
-            if isinstance(one, ast.comprehension) and isinstance(one.target, ast.Name):
+        nodes = list(ast.walk(node))
+        for one in nodes:
+            if type(one) is ast.comprehension and isinstance(one.target, ast.Name):
                 self.loops[one.target.id] = self.shape(one.iter)
-        for one in ast.walk(node):
+        for one in nodes:
             handler = _HANDLERS.get(type(one))
             if handler is not None:
                 handler(self, one)

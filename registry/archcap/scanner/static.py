@@ -199,9 +199,11 @@ class Evaluator:
         raise Unresolved(f".{node.attr} of an expression", node.lineno)
 
     def class_attribute(self, owner: Symbol, name: str, line: int = 0) -> Static:
-        """Return the value of a name assigned in a class body."""
-        for one, member in self.modules.members(owner, name):
-            if member.method is None and member.span is not None:
+        """Return the value of a name assigned in a class body: its own, which needs no look into methods, or a base's."""
+        own = self.modules.file(owner).index.classes.get(owner.name, ())
+        members = [(owner, member) for made in own for member in made.members.get(name, ()) if member.method is None]
+        for one, member in members or self.modules.members(owner, name):
+            if member.method is None:
                 node = self.modules.file(one).expression(member.span)
                 return self.evaluate(node, one.module, self._siblings(one, name))
         raise Unresolved(f"{owner}.{name} is not static", line)
@@ -210,18 +212,18 @@ class Evaluator:
         """Return the other names of a class body, which its expressions may use bare."""
         file = self.modules.file(owner)
         found: dict[str, ast.expr] = {}
-        for made in self.modules.classes(owner):
+        for made in file.index.classes[owner.name]:
             for other, members in made.members.items():
-                if other != name and members[0].method is None and members[0].span is not None:
+                if other != name and members[0].method is None:
                     found[other] = file.expression(members[0].span)
         return found
 
     def enum_members(self, owner: Symbol) -> list[tuple[str, Static]]:
         """Return names and values of an enumeration's members in order."""
         found: list[tuple[str, Static]] = []
-        for made in self.modules.classes(owner):
+        for made in self.modules.file(owner).index.classes[owner.name]:
             for name, members in made.members.items():
-                if not name.startswith("_") and members[0].method is None and members[0].span is not None:
+                if not name.startswith("_") and members[0].method is None:
                     found.append((name, self.class_attribute(owner, name)))
         return found
 
