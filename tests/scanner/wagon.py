@@ -6,7 +6,8 @@ from textwrap import dedent
 
 from archcap.model.vocabulary import Absence, Capability, Group, Probe, Stage, Vocabulary
 from archcap.scanner.config import ScanConfig
-from archcap.scanner.scan import Scan, scan_files
+from archcap.scanner.scan import scan_files
+from archcap.scanner.scan_record import Scan
 from archcap.scanner.source import Metadata, Source, from_texts
 
 CONFIG = ScanConfig(

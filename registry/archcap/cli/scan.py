@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from archcap.cli import OK
 from archcap.cli.command import Parser, Session
 from archcap.cli.console import table
 from archcap.cli.progress import Progress
+from archcap.cli.sources import config_of, scanned
 from archcap.cli.validate import registry_root
 from archcap.errors import RequestError
 from archcap.model.base import Json, JsonObject
 from archcap.model.codec import dumps
-from archcap.scanner.config import ScanConfig, load_config
-from archcap.scanner.scan import Scan, scan_source
+from archcap.scanner.config import ScanConfig
+from archcap.scanner.points import Point
+from archcap.scanner.scan_record import Scan
 from archcap.scanner.write import write_engine
 
 SUMMARY = "read the facts of releases from an engine's source"
@@ -27,25 +29,22 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--engine", metavar="NAME", help="as in sglang")
     parser.add_argument("--write", action="store_true",
                         help="update the registry; wants the sources of all its releases")  # fmt: skip
+    parser.add_argument("--no-cache", action="store_true", help="read every file anew, and keep nothing of it")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
     """Scan each source; write what was found, or put it into the registry."""
     engine = args.engine or session.default_engine
-    root = registry_root(session.registry)
-    folder = root / "registry" / "engines" / engine
-    if not (folder / "scan.yaml").is_file():
-        hint = "name an engine whose source can be scanned"
-        raise RequestError("no-scan-settings", f"{folder} has no scan.yaml", hint)
-    config = load_config(folder / "scan.yaml")
-    scans = _scans(args.sources, config, session)
+    config = config_of(engine, session)
     if args.write:
-        return _write(folder, scans, config, session)
+        folder = registry_root(session.registry) / "registry" / "engines" / engine
+        return _write(folder, _scans(args, config, session), config, session)
+    scans = _scans(args, config, session)
     if args.format == "json":
         session.console.write_bytes(dumps([_summary(release, scan) for release, scan in scans.items()], indent=2))
         return OK
-    for line in table([["release", "architectures", "settings", "lists", "not resolved"], *map(_row, scans.items())]):
+    for line in table([_HEADS, *map(_row, scans.items())]):
         session.console.write(line)
     for release, scan in scans.items():
         for missing in (*scan.unknown, *scan.unresolved):
@@ -53,17 +52,19 @@ def run(args: argparse.Namespace, session: Session) -> int:
     return OK
 
 
-def _scans(sources: Sequence[Path], config: ScanConfig, session: Session) -> dict[str, Scan]:
+_HEADS = ["release", "architectures", "settings", "lists", "points", "not resolved"]
+
+
+def _scans(args: argparse.Namespace, config: ScanConfig, session: Session) -> dict[str, Scan]:
     """Return the scans by release.
 
     Raises:
         RequestError: a path holds no source, a source does not say its release, or two say the same.
     """
     scans: dict[str, Scan] = {}
-    vocabulary = session.snapshot.vocabulary
-    with Progress(session.console.err, len(sources), "sources") as progress:
-        for path in sources:
-            scan = scan_source(path, vocabulary, config)
+    with Progress(session.console.err, len(args.sources), "sources") as progress:
+        for path in args.sources:
+            scan = scanned(path, config, session, anew=args.no_cache)
             if scan.release is None:
                 raise RequestError("no-release", f"{path} does not say its release", "give the wheel or the sdist")
             if scan.release in scans:
@@ -86,7 +87,7 @@ def _write(folder: Path, scans: Mapping[str, Scan], config: ScanConfig, session:
 
 def _row(item: tuple[str, Scan]) -> list[str]:
     release, scan = item
-    counts = (len(scan.architectures), len(scan.settings.settings), len(scan.lists))
+    counts = (len(scan.architectures), len(scan.settings.settings), len(scan.lists), len(scan.points))
     return [release, *map(str, counts), str(len(scan.unknown) + len(scan.unresolved))]
 
 
@@ -97,7 +98,22 @@ def _summary(release: str, scan: Scan) -> Json:
         "architectures": architectures,
         "settings": _names(scan.settings.settings),
         "lists": _names(scan.lists),
+        "points": [_point(one) for one in scan.points],
         "unresolved": [f"{one.file}:{one.line}: {one.reason}" for one in (*scan.unknown, *scan.unresolved)],
+    }
+
+
+def _point(one: Point) -> Json:
+    return {
+        "file": one.file,
+        "line": one.line,
+        "key": one.key,
+        "form": one.form,
+        "owner": one.owner,
+        "subject": one.subject,
+        "names": [*one.names],
+        "uses": [*one.uses],
+        "negated": one.negated,
     }
 
 

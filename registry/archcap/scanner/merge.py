@@ -17,7 +17,7 @@ from archcap.scanner.emit import interval, intervals
 from archcap.scanner.intervals import Stay, stays
 from archcap.scanner.lists import ScannedList
 from archcap.scanner.probes import Evidence
-from archcap.scanner.scan import Scan, ScannedArchitecture
+from archcap.scanner.scan_record import Scan, ScannedArchitecture
 
 
 @dataclass

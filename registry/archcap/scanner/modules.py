@@ -59,6 +59,11 @@ class SourceFile:
         return self._content
 
     @property
+    def was_read(self) -> bool:
+        """Whether anybody asked for its content."""
+        return self._content is not None
+
+    @property
     def hash(self) -> bytes:
         """Hash of its content."""
         if self._hash is None:
@@ -132,7 +137,6 @@ class Modules:
     Attributes:
         files: every file that an import can lead to.
         searched: the ones that are searched for facts.
-        keep: stores what was indexed on the way.
     """
 
     def __init__(
@@ -140,12 +144,10 @@ class Modules:
         package: str,
         files: Mapping[str, SourceFile],
         searched: Sequence[SourceFile],
-        keep: Callable[[], None] = lambda: None,
     ) -> None:
         self.package = package
         self.files = files
         self.searched = tuple(searched)
-        self.keep = keep
         self._resolved: dict[tuple[str, str], Symbol | None] = {}
         self._lineage: dict[Symbol, tuple[Symbol, ...]] = {}
         self._surfaces: dict[Symbol, Surface] = {}

@@ -71,7 +71,8 @@ class Probes:
         self.entries = entries
         self.specs = specs
         self.points = points
-        self.models_folder = config.models_folder
+        self._outside = [f for f in modules.searched if not f.path.startswith(config.models_folder)]
+        self._words: dict[str, list[SourceFile]] = {}
         self.external = config.external
         self._external: dict[Symbol, frozenset[str]] = {}
 
@@ -106,7 +107,9 @@ class Probes:
     def _by_class(self, probe: Probe, out: Findings, look: Callable[[Symbol], Evidence | None]) -> None:
         for name, symbols in self._asked(probe):
             for symbol in symbols:
-                evidence = look(symbol) or self._delegated(symbol, look, out)
+                evidence = look(symbol)
+                if evidence is None and self.structure.delegates(symbol):
+                    evidence = self._delegated(symbol, look, out)
                 if evidence is not None:
                     out.add(name, evidence)
 
@@ -346,10 +349,9 @@ class Probes:
             if wanted.fallback and self._present(probe):
                 continue
             word = wanted.calls or wanted.assigns or ""
-            for file in self.modules.searched:
-                if word.encode() in file.content and not file.path.startswith(self.models_folder):
-                    for node in self._functions(file, word):
-                        _Branches(self, wanted, file, node, out).block(node.body, frozenset(), None)
+            for file in self._holding(word):
+                for node in self._functions(file, word):
+                    _Branches(self, wanted, file, node, out).block(node.body, frozenset(), None)
             if wanted.calls:
                 self._handed_on(wanted, out)
 
@@ -358,6 +360,13 @@ class Probes:
         if any(self._value_at(path) is not None for path in _several(probe.set)):
             return True
         return any(self.function(path) is not None for path in _several(probe.named_in))
+
+    def _holding(self, word: str) -> list[SourceFile]:
+        """Return the files outside the models that hold *word*."""
+        if word not in self._words:
+            text = word.encode()
+            self._words[word] = [file for file in self._outside if text in file.content]
+        return self._words[word]
 
     def _functions(self, file: SourceFile, word: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
         found = re.compile(re.escape(word.encode()))
@@ -371,23 +380,18 @@ class Probes:
     def _handed_on(self, wanted: BranchProbe, out: Findings) -> None:
         """Look at branches that hand the architecture to a function of the engine that makes the call."""
         makers = self._makers(wanted)
-        for file in self.modules.searched:
-            if file.path.startswith(self.models_folder):
-                continue
-            for name in makers:
-                if name.encode() in file.content:
-                    for node in self._functions(file, name):
-                        if node.name != name:
-                            inner = BranchProbe(calls=name)
-                            _Branches(self, inner, file, node, out).block(node.body, frozenset(), None)
+        for name in sorted(makers):
+            inner = BranchProbe(calls=name)
+            for file in self._holding(name):
+                for node in self._functions(file, name):
+                    if node.name != name:
+                        _Branches(self, inner, file, node, out).block(node.body, frozenset(), None)
 
     def _makers(self, wanted: BranchProbe) -> set[str]:
         """Return the names of module-level functions that make the call and are given the architecture."""
         assert wanted.calls is not None
         found: set[str] = set()
-        for file in self.modules.searched:
-            if wanted.calls.encode() not in file.content or file.path.startswith(self.models_folder):
-                continue
+        for file in self._holding(wanted.calls):
             for name, functions in file.index.functions.items():
                 if not any("arch" in p for p in functions[-1].params) or name == wanted.calls:
                     continue

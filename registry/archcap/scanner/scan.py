@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from archcap.model.vocabulary import Vocabulary
@@ -15,55 +14,15 @@ from archcap.scanner.cache import Indexer, Store
 from archcap.scanner.config import ScanConfig
 from archcap.scanner.lists import ScannedList, scan_lists
 from archcap.scanner.modules import Modules, SourceFile, module_name
-from archcap.scanner.points import Point, PointScan
+from archcap.scanner.points import PointScan
 from archcap.scanner.probes import Evidence, Missing, Probes
+from archcap.scanner.results import keep_result, kept_result, result_key
+from archcap.scanner.scan_record import Scan, ScannedArchitecture
 from archcap.scanner.settings import ScannedSettings, scan_settings
-from archcap.scanner.source import Metadata, Source, open_source
-from archcap.scanner.specs import Specs, scan_specs
+from archcap.scanner.source import Source, open_source
+from archcap.scanner.specs import scan_specs
 from archcap.scanner.static import Evaluator
 from archcap.scanner.structure import Entry, Structure, entries
-
-
-@dataclass(frozen=True, slots=True)
-class ScannedArchitecture:
-    """An entry class in one release."""
-
-    name: str
-    file: str
-    line: int
-    module: str
-    """Below the models' package."""
-    role: str
-    wraps: str | None
-    body: str | None
-    support: dict[str, Evidence]
-
-
-@dataclass
-class Scan:
-    """What the source of one release says.
-
-    `unknown` names the files nothing is known of; facts that could stand there are neither true nor false.
-    """
-
-    engine: str
-    where: str
-    metadata: Metadata
-    files: int = 0
-    """How many were searched."""
-    architectures: dict[str, ScannedArchitecture] = field(default_factory=dict)
-    settings: ScannedSettings = field(default_factory=ScannedSettings)
-    lists: dict[str, ScannedList] = field(default_factory=dict)
-    specs: Specs = field(default_factory=Specs)
-    points: list[Point] = field(default_factory=list)
-    """Every place outside the models that names decide."""
-    unresolved: list[Missing] = field(default_factory=list)
-    unknown: list[Missing] = field(default_factory=list)
-
-    @property
-    def release(self) -> str | None:
-        """The version the source says it is."""
-        return self.metadata.version
 
 
 def scan_source(path: Path, vocabulary: Vocabulary, config: ScanConfig, cache: Path | None = None) -> Scan:
@@ -81,7 +40,10 @@ def scan_source(path: Path, vocabulary: Vocabulary, config: ScanConfig, cache: P
 
 
 def scan_files(source: Source, vocabulary: Vocabulary, config: ScanConfig, cache: Path | None = None) -> Scan:
-    """Scan an opened source; the garbage collector rests meanwhile, for syntax trees hold no cycles."""
+    """Scan an opened source, or return what is kept of it.
+
+    The garbage collector rests meanwhile, for syntax trees hold no cycles.
+    """
     paused = gc.isenabled()
     gc.disable()
     try:
@@ -93,7 +55,24 @@ def scan_files(source: Source, vocabulary: Vocabulary, config: ScanConfig, cache
 
 def _scan(source: Source, vocabulary: Vocabulary, config: ScanConfig, store: Store) -> Scan:
     scan = Scan(config.engine, source.where, source.metadata)
-    modules = load_modules(source, config, store, scan)
+    indexer = Indexer(store)
+    files, searched = source_files(source, config, indexer)
+    readable = _readable(searched, scan)
+    key = result_key(source, searched, vocabulary, config) if readable else None
+    kept = kept_result(store, key, files, source.where) if key is not None else None
+    if kept is not None:
+        return kept
+    prepare(searched, config, indexer, scan)
+    _facts(scan, Modules(config.package, files, searched), vocabulary, config)
+    indexer.save()
+    if key is not None:
+        found = set(map(id, searched))
+        keep_result(store, key, scan, [f for f in files.values() if f.was_read and id(f) not in found])
+    return scan
+
+
+def _facts(scan: Scan, modules: Modules, vocabulary: Vocabulary, config: ScanConfig) -> None:
+    """Find everything there is to find, in the order in which one thing needs another."""
     evaluator = Evaluator(modules, config.predicates)
     structure = Structure(modules, evaluator)
     found = entries(modules, evaluator, config.models_package, config.entry_list)
@@ -110,8 +89,6 @@ def _scan(source: Source, vocabulary: Vocabulary, config: ScanConfig, store: Sto
     scan.unresolved += probes.unknown_bases()
     _aliases(scan, probes, config)
     _support(scan, probes, vocabulary)
-    modules.keep()
-    return scan
 
 
 def _words(settings: ScannedSettings) -> frozenset[str]:
@@ -120,9 +97,10 @@ def _words(settings: ScannedSettings) -> frozenset[str]:
     return frozenset(v for v in values if isinstance(v, str))
 
 
-def load_modules(source: Source, config: ScanConfig, store: Store, scan: Scan) -> Modules:
-    """Read the files that are searched, and know where the others are; unreadable ones are noted in *scan*."""
-    indexer = Indexer(store)
+def source_files(
+    source: Source, config: ScanConfig, indexer: Indexer
+) -> tuple[dict[str, SourceFile], list[SourceFile]]:
+    """Return all files of a source by module, and those that are searched for facts."""
     files: dict[str, SourceFile] = {}
     searched: list[SourceFile] = []
     for path in source.names:
@@ -130,26 +108,29 @@ def load_modules(source: Source, config: ScanConfig, store: Store, scan: Scan) -
         files[module] = SourceFile(module, path, package, source.read, indexer)
         if config.searched(path):
             searched.append(files[module])
-    models = [file for file in searched if file.path.startswith(config.models_folder)]
-    indexer.prepare(_contents(models, scan), deep=True)
-    indexer.prepare(_contents([f for f in searched if not f.path.startswith(config.models_folder)], scan))
+    return files, searched
+
+
+def _readable(searched: list[SourceFile], scan: Scan) -> bool:
+    """Read the files that are searched; those that cannot be read are noted in *scan*."""
+    for file in searched:
+        try:
+            file.content  # noqa: B018
+        except OSError as error:
+            scan.unknown.append(Missing(file.path, 1, error.strerror or str(error)))
+    scan.files = len(searched)
+    return not scan.unknown
+
+
+def prepare(searched: list[SourceFile], config: ScanConfig, indexer: Indexer, scan: Scan) -> None:
+    """Look at every file that is searched; those that are no Python are noted in *scan*."""
+    models = {f.hash: f.content for f in searched if f.path.startswith(config.models_folder)}
+    indexer.prepare(models, deep=True)
+    indexer.prepare({f.hash: f.content for f in searched if not f.path.startswith(config.models_folder)})
     for file in searched:
         error = indexer.error(file.hash)
         if error is not None:
             scan.unknown.append(Missing(file.path, *error))
-    scan.files = len(searched)
-    return Modules(config.package, files, searched, indexer.save)
-
-
-def _contents(files: list[SourceFile], scan: Scan) -> dict[bytes, bytes]:
-    found: dict[bytes, bytes] = {}
-    for file in files:
-        try:
-            found[file.hash] = file.content
-        except OSError as error:
-            scan.unknown.append(Missing(file.path, 1, error.strerror or str(error)))
-            found[file.hash] = file.content
-    return found
 
 
 def _architectures(scan: Scan, structure: Structure, found: Mapping[str, Entry], config: ScanConfig) -> None:

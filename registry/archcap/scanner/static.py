@@ -199,7 +199,7 @@ class Evaluator:
         raise Unresolved(f".{node.attr} of an expression", node.lineno)
 
     def class_attribute(self, owner: Symbol, name: str, line: int = 0) -> Static:
-        """Return the value of a name assigned in a class body: its own, which needs no look into methods, or a base's."""
+        """Return the value of a name assigned in a class body: its own, or a base's."""
         own = self.modules.file(owner).index.classes.get(owner.name, ())
         members = [(owner, member) for made in own for member in made.members.get(name, ()) if member.method is None]
         for one, member in members or self.modules.members(owner, name):

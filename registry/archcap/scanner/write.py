@@ -19,7 +19,7 @@ from archcap.model.base import Json, JsonObject
 from archcap.scanner.config import ScanConfig
 from archcap.scanner.emit import entry, flow, interval, scalar
 from archcap.scanner.merge import merge, ordered
-from archcap.scanner.scan import Scan
+from archcap.scanner.scan_record import Scan
 from archcap.scanner.settings import ScannedSettings
 from archcap.scanner.settings_yaml import HAND_KEYS, loose_flags, settings_yaml
 

@@ -28,6 +28,8 @@ ENVIRONMENT = "ARCHCAP_REGISTRY"
 SNAPSHOT = "snapshot.json"
 NOTE = "built-from.json"
 SLICES_OF = "of-snapshot"
+SCAN_SETTINGS = "scan"
+"""Folder beside the snapshot that a wheel carries: how each engine's source is laid out."""
 LOCK = ".lock"
 LOCK_TIMEOUT_S = 120.0
 
@@ -105,8 +107,15 @@ def build_all(root: Path, folder: Path, code: CodeOf = support) -> Snapshot:
         for release in snapshot.releases(engine):
             text = source_of(snapshot, engine, release, snapshot.release(engine, release).code.functions)
             write_atomically(folder / f"{module_name(engine, release)}.py", text.encode())
+        _keep_scan_settings(root / "registry" / "engines" / engine / "scan.yaml", folder / SCAN_SETTINGS, engine)
     write_slices(snapshot, folder)
     return snapshot
+
+
+def _keep_scan_settings(path: Path, folder: Path, engine: str) -> None:
+    if path.is_file():
+        folder.mkdir(exist_ok=True)
+        write_atomically(folder / f"{engine}.yaml", path.read_bytes())
 
 
 def write_slices(snapshot: Snapshot, folder: Path) -> None:
