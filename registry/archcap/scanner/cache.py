@@ -147,8 +147,9 @@ class Indexer:
         self._known: dict[bytes, _Entry] = {}
         self._indexes: dict[bytes, FileIndex] = {}
         self._sites: dict[bytes, list[Site]] = {}
-        self._stored = store.hashes("piece")
-        self._checked = store.hashes("checked")
+        self._prepared = False
+        self._stored: set[bytes] = set()
+        self._checked: set[bytes] = set()
         self._new: dict[str, list[tuple[bytes, str]]] = {"file": [], "piece": [], "site": [], "checked": []}
 
     def prepare(self, contents: Mapping[bytes, bytes], deep: bool = False) -> None:
@@ -160,6 +161,10 @@ class Indexer:
         """
         for hash_, data in self.store.get("file", contents).items():
             self._known[hash_] = _entry(data)
+        if not self._prepared:
+            self._stored |= self.store.hashes("piece")
+            self._checked |= self.store.hashes("checked")
+            self._prepared = True
         for hash_, content in contents.items():
             if hash_ not in self._known:
                 self._learn(hash_, self._look(content, deep, deep))

@@ -407,20 +407,31 @@ _LEAVES = frozenset({
 })  # fmt: skip
 
 
-def statements_of(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield every statement of *body* in textual order, nested blocks included, nested functions and classes not."""
+def statements_of(body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """Return every statement of *body* in textual order, nested blocks included, nested functions and classes not."""
+    found: list[ast.stmt] = []
+    _collect(body, found)
+    return found
+
+
+def _collect(body: Sequence[ast.stmt], found: list[ast.stmt]) -> None:
     for statement in body:
-        yield statement
-        if type(statement) in _LEAVES:
+        found.append(statement)
+        kind = type(statement)
+        if kind in _LEAVES:
             continue
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(statement, name, None)
-            if block:
-                yield from statements_of(block)
-        for handler in getattr(statement, "handlers", ()):
-            yield from statements_of(handler.body)
-        for case in getattr(statement, "cases", ()):
-            yield from statements_of(case.body)
+        if kind in _PLAIN_BLOCKS:
+            _collect(statement.body, found)  # type: ignore[attr-defined]
+            if statement.orelse:  # type: ignore[attr-defined]
+                _collect(statement.orelse, found)  # type: ignore[attr-defined]
+            continue
+        for part in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+            _collect(getattr(part, "body", ()), found)
+        for name in ("orelse", "finalbody"):
+            _collect(getattr(statement, name, ()), found)
+
+
+_PLAIN_BLOCKS = frozenset({ast.If, ast.For, ast.AsyncFor, ast.While})
 
 
 def _self_members(into: Class, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:

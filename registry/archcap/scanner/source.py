@@ -7,7 +7,7 @@ import os
 import re
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -82,8 +82,17 @@ def open_source(path: Path, package: str) -> Source:
 
 def _open_tree(path: Path, package: str) -> Source:
     root = _package_folder(path, package)
-    names = tuple(sorted(_python_files(str(root), "")))
-    return Source(package, str(path), names, lambda name: (root / name).read_bytes(), _tree_metadata(root, package))
+    names: list[str] = []
+    _python_files(str(root), "", names)
+    return Source(package, str(path), tuple(sorted(names)), _reader(f"{root}/"), _tree_metadata(root, package))
+
+
+def _reader(folder: str) -> Callable[[str], bytes]:
+    def read(name: str) -> bytes:
+        with open(folder + name, "rb", buffering=0) as file:
+            return file.readall()
+
+    return read
 
 
 def _package_folder(path: Path, package: str) -> Path:
@@ -93,14 +102,15 @@ def _package_folder(path: Path, package: str) -> Path:
     raise RequestError("scan-source", f"{path} holds no package {package}", f"give the folder that holds {package}/")
 
 
-def _python_files(folder: str, prefix: str) -> Iterator[str]:
+def _python_files(folder: str, prefix: str, found: list[str]) -> None:
+    """Add the paths of all Python files below *folder* to *found*."""
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.is_dir():
-                if entry.name not in _SKIPPED and not entry.name.startswith("."):
-                    yield from _python_files(entry.path, f"{prefix}{entry.name}/")
-            elif entry.name.endswith(".py"):
-                yield prefix + entry.name
+            name = entry.name
+            if name.endswith(".py") and not entry.is_dir():
+                found.append(prefix + name)
+            elif name not in _SKIPPED and not name.startswith(".") and entry.is_dir():
+                _python_files(entry.path, f"{prefix}{name}/", found)
 
 
 def _tree_metadata(root: Path, package: str) -> Metadata:
