@@ -177,8 +177,10 @@ class _Finder:
                 self.found.append(site)
 
     def nested(self, node: ast.stmt, field: str, block: list[ast.stmt], owner: str) -> None:
-        if isinstance(node, ast.For) and field == "body" and isinstance(node.target, ast.Name):
-            self.loops[node.target.id] = self.shape(node.iter)
+        if isinstance(node, ast.For) and field == "body":
+            target = node.target.elts[0] if isinstance(node.target, ast.Tuple) else node.target
+            if isinstance(target, ast.Name):
+                self.loops[target.id] = self.shape(node.iter)
         self.block(block, owner)
         self.owner = owner
 
