@@ -129,7 +129,7 @@ def architectures(
         if family in (None, view.family_of(name)) and has.issuperset(having) and not (has | maybe) & set(lacking):
             role = view.architectures[name].role
             rows.append({"architecture": name, "family": view.family_of(name), "role": role, "capabilities": len(has)})
-    return document(dumps({**_head(view, exact), "architectures": rows}), engine, view.release, exact)
+    return document(dumps({**head(view, exact), "architectures": rows}), engine, view.release, exact)
 
 
 def _check_filters(view: ReleaseView, having: Sequence[str], lacking: Sequence[str], family: str | None) -> None:
@@ -162,7 +162,7 @@ def architecture(state: State, engine: str, release: str, name: str) -> Document
     if name not in view.architectures:
         when = held_when(found.releases, view.release)
         raise RequestError("unknown-architecture", f"{engine} {view.release} has no architecture {name!r}", when)
-    body = {**_head(view, exact), "architecture": name, **_about(found, view, name)}
+    body = {**head(view, exact), "architecture": name, **_about(found, view, name)}
     return document(dumps(body), engine, view.release, exact, name)
 
 
@@ -204,7 +204,7 @@ def capability(state: State, engine: str, release: str, name: str) -> Document:
     conditional: list[Json] = [{"architecture": one, "when": when} for one, when in sometimes]
     facts: JsonObject = {"capability": name, "architectures": [*always], "conditional": conditional}
     digest = sha256(canonical({"engine": engine, "release": view.release, **facts})).hexdigest()
-    body: JsonObject = {**_head(view, exact), **facts, "digest": f"sha256:{digest}"}
+    body: JsonObject = {**head(view, exact), **facts, "digest": f"sha256:{digest}"}
     return document(dumps(body), engine, view.release, exact)
 
 
@@ -258,7 +258,8 @@ def overrides(state: State) -> Document:
     return Document(dumps(body), state.revision.tag.encode())
 
 
-def _head(view: ReleaseView, exact: bool) -> JsonObject:
+def head(view: ReleaseView, exact: bool) -> JsonObject:
+    """Return how every answer about a release begins."""
     return {"engine": view.engine.engine, "release": view.release, "release_match": _match(exact)}
 
 

@@ -22,6 +22,7 @@ STATUS: Mapping[str, int] = {
     "unknown-architecture": 404,
     "unknown-capability": 404,
     "unknown-override": 404,
+    "unknown-step": 404,
     "unknown-revision": 404,
     "not-found": 404,
     "method-not-allowed": 405,

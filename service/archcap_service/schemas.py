@@ -207,6 +207,105 @@ class DiffAnswer(Record):
     settings: tuple[SettingChange, ...]
 
 
+class SettingRow(Record):
+    """A setting of a release."""
+
+    setting: str = Field(examples=["page_size"])
+    title: str | None
+    type: str = Field(examples=["int, optional"])
+    default: Json
+    flags: tuple[str, ...]
+    written_by: int = Field(description="How many statements may write it.")
+    read_by: int = Field(description="How many statements read it.")
+
+
+class Settings(Record):
+    """The settings of a release, sorted."""
+
+    engine: str
+    release: str
+    release_match: Match = Field(description=_NEAREST)
+    settings: tuple[SettingRow, ...]
+
+
+class WriteRow(Record):
+    """What a statement writes."""
+
+    name: str = Field(description="A setting or a leaf of it; `var.x`, `fact.x` or `env.x`.")
+    value: str = Field(description="An expression of the rule language.")
+
+
+class StatementRow(Record):
+    """A statement of a rule: when it holds, what it writes or says, what it reads."""
+
+    rule: str
+    step: str
+    stage: Literal["parse", "resolve", "load", "init", "request"]
+    when: tuple[str, ...] = Field(description="Conditions, all of which must hold; the outermost first.")
+    writes: tuple[WriteRow, ...]
+    severity: Literal["error", "unsafe", "silent", "warning", "info"] | None
+    says: str | None
+    calls: str | None = Field(description="The step it runs.")
+    leaves: Literal["step", "stage", "pipeline"] | None = Field(description="What it ends.")
+    reads: tuple[str, ...]
+    source: str | None
+
+
+class SettingAnswer(Record):
+    """One setting: what it is, which statements write it and which read it."""
+
+    engine: str
+    release: str
+    release_match: Match = Field(description=_NEAREST)
+    setting: str
+    title: str | None
+    type: str
+    default: Json
+    sentinel: Json
+    choices: tuple[str | int, ...]
+    open_choices: bool
+    flags: tuple[str, ...]
+    gives_up: str | None
+    releases: tuple[Interval, ...]
+    written_by: tuple[StatementRow, ...]
+    read_by: tuple[StatementRow, ...]
+
+
+class StepRow(Record):
+    """A step of a release."""
+
+    step: str
+    title: str | None
+    stage: Literal["parse", "resolve", "load", "init", "request"]
+    source: str | None
+    statements: int
+
+
+class Steps(Record):
+    """The steps of a release, in the order in which they run."""
+
+    engine: str
+    release: str
+    release_match: Match = Field(description=_NEAREST)
+    steps: tuple[StepRow, ...]
+
+
+class StepAnswer(Record):
+    """One step with its statements."""
+
+    engine: str
+    release: str
+    release_match: Match = Field(description=_NEAREST)
+    step: str
+    title: str | None
+    stage: Literal["parse", "resolve", "load", "init", "request"]
+    source: str | None
+    note: str | None
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    statements: tuple[StatementRow, ...]
+
+
 class Unfit(Record):
     """An override that no longer fits the registry and is left out."""
 
@@ -227,14 +326,19 @@ class SnapshotAnswer(Record):
     engines: dict[str, str] = Field(description="Digest of each engine's part.")
 
 
-class OverrideRow(Record):
-    """An override that holds."""
+class StoredOverride(Record):
+    """An override as it was written."""
 
     id: int
     revision: int = Field(description="The revision that brought it.")
     author: str = Field(description="The name of the token that wrote it.")
     created: str
     statement: OverrideRequest
+
+
+class OverrideRow(StoredOverride):
+    """An override that holds."""
+
     fits: bool = Field(description="False when it no longer fits the registry and is left out.")
 
 
@@ -267,6 +371,15 @@ class RevisionsAnswer(Record):
     current: int
     revisions: tuple[RevisionRow, ...]
     next: str | None = Field(description="Where older ones are.")
+
+
+class RevisionAnswer(Record):
+    """One revision with the overrides that held in it, and what it changed."""
+
+    revision: RevisionRow
+    overrides: tuple[StoredOverride, ...]
+    added: tuple[int, ...] = Field(description="Overrides its parent did not have.")
+    removed: tuple[StoredOverride, ...] = Field(description="Overrides only its parent had.")
 
 
 class Written(Record):

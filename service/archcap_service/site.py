@@ -15,7 +15,7 @@ from archcap.cli.command import Session
 from archcap.errors import RequestError
 from archcap.snapshot import Snapshot
 from archcap.snapshot.files import write_atomically
-from archcap_service import documents
+from archcap_service import documents, rule_documents
 from archcap_service.commands.opened import opened
 from archcap_service.effective import Document, State, state_of
 from archcap_service.replica import RECENT
@@ -70,6 +70,12 @@ def _release(state: State, engine: str, release: str, base: str) -> Iterator[tup
         yield f"{base}/architectures/{quote(name, safe='')}", documents.architecture(state, engine, release, name)
     for name in view.capabilities:
         yield f"{base}/capabilities/{quote(name, safe='')}", documents.capability(state, engine, release, name)
+    yield f"{base}/settings", rule_documents.settings(state, engine, release)
+    for name in view.spans:
+        yield f"{base}/settings/{quote(name, safe='')}", rule_documents.setting(state, engine, release, name)
+    yield f"{base}/steps", rule_documents.steps(state, engine, release)
+    for name in rule_documents.uses_of(view).steps:
+        yield f"{base}/steps/{quote(name, safe='')}", rule_documents.step(state, engine, release, name)
 
 
 def write_site(state: State, folder: Path) -> int:

@@ -27,12 +27,17 @@ ANSWERS = [
     (f"{TOY}/0.11/architectures/StoneForCausalLM", schemas.ArchitectureAnswer),
     (f"{TOY}/0.11/capabilities/window", schemas.CapabilityAnswer),
     (f"{TOY}/0.10/facts", schemas.Facts),
+    (f"{TOY}/0.11/settings", schemas.Settings),
+    (f"{TOY}/0.11/settings/page_size", schemas.SettingAnswer),
+    (f"{TOY}/0.11/steps", schemas.Steps),
+    (f"{TOY}/0.11/steps/cache_mode", schemas.StepAnswer),
     ("/v1/engines/toy/diff?from=0.9&to=0.11", schemas.DiffAnswer),
     ("/v1/engines/toy/history/RiverForCausalLM", schemas.HistoryAnswer),
     ("/v1/engines/toy/history/RiverForCausalLM?capability=max_depth", schemas.HistoryAnswer),
     ("/v1/snapshot", schemas.SnapshotAnswer),
     ("/v1/overrides", schemas.OverridesAnswer),
     ("/v1/revisions", schemas.RevisionsAnswer),
+    ("/v1/revisions/1", schemas.RevisionAnswer),
     ("/healthz", schemas.Health),
     ("/readyz", schemas.Ready),
 ]
@@ -76,7 +81,7 @@ def test_an_unknown_release_answers_with_the_nearest_and_says_so(service, asked,
         assert answer.headers.get("archcap-release-match") == ("nearest" if match == "nearest" else None)
 
 
-@pytest.mark.parametrize("path", [path for path, _ in ANSWERS[:12]])
+@pytest.mark.parametrize("path", [path for path, _ in ANSWERS[:16]])
 def test_the_etag_of_an_answer_makes_it_a_304(service, path):
     first = service.client.get(path)
     etag = first.headers["etag"]
@@ -129,6 +134,9 @@ WRONG = [
     ("/v1/engines/toi/releases", 404, "unknown-engine", "did you mean toy?"),
     (f"{TOY}/latest/facts", 404, "unknown-release", "known releases: 0.9 to 0.11"),
     (f"{TOY}/0.10/capabilities/pipelin", 404, "unknown-capability", "did you mean pipeline?"),
+    (f"{TOY}/0.10/settings/page_siz", 404, "unknown-setting", "did you mean page_size"),
+    (f"{TOY}/0.10/steps/nothing_like_it", 404, "unknown-step", ""),
+    ("/v1/revisions/99", 404, "unknown-revision", "GET /v1/revisions"),
     (f"{TOY}/0.10/architectures/RiverForCausaLM", 404, "unknown-architecture", "did you mean RiverForCausalLM"),
     (f"{TOY}/0.10/architectures/StoneForCausalLM", 404, "unknown-architecture", "it is there again from 0.10.post1"),
     (f"{TOY}/0.10/architectures?with=pipelin", 422, "bad-parameter", "did you mean pipeline?"),

@@ -24,7 +24,7 @@ from tests.service.conftest import migrated
 
 EXAMPLES = int(os.environ.get("ARCHCAP_SCHEMATHESIS_EXAMPLES", "3"))
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
-OPERATIONS = 21
+OPERATIONS = 26
 
 
 @pytest.fixture(scope="module")

@@ -70,6 +70,7 @@ def assembled(
         interpret=late.interpret,
         evaluate=lambda index, inputs, moment: late.judge.evaluate(index, inputs, moment),
         reasons=lambda index, inputs, moment: late.judge.reasons(index, inputs, moment),
+        rules=lambda: late.ir,
     )
 
 
@@ -86,12 +87,17 @@ class Late:
     def _decoded(self) -> tuple[ReleaseIR, tuple[Condition, ...]]:
         return self._rules()
 
+    @property
+    def ir(self) -> ReleaseIR:
+        """Return the rules."""
+        return self._decoded[0]
+
     @cached_property
     def interpreter(self) -> Interpreter:
         """Return the interpreter."""
         from archcap.rules.interpret import Interpreter
 
-        ir = self._decoded[0]
+        ir = self.ir
         return Interpreter(ir, {step.name: self._namespace[f"step_{step.name}"] for step in ir.steps})
 
     @cached_property

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from archcap.model.base import Json, JsonObject
 from archcap.model.values import plain_record
+
+if TYPE_CHECKING:
+    from archcap.rules.ir import ReleaseIR
 
 Value = Json
 """A settled value; unknown ones are never stored in the fast path (reading one raises `NeedsInterpreter`)."""
@@ -196,6 +199,7 @@ class Program:
         interpret: runs the three-valued interpreter; same result where nothing is unknown.
         evaluate: (expression index, inputs, moment) -> value or Unknown; never raises for data.
         reasons: the same arguments -> the names whose values alone make the expression what it is.
+        rules: the rules themselves, for showing; decoded when first asked for.
     """
 
     release: str
@@ -207,6 +211,7 @@ class Program:
     interpret: Callable[[Inputs], Run]
     evaluate: Callable[[int, Inputs, Moment], Value | Unknown]
     reasons: Callable[[int, Inputs, Moment], tuple[Reference, ...]]
+    rules: Callable[[], ReleaseIR]
 
     def run(self, inputs: Inputs) -> Run:
         """Run the compiled rules, or the interpreter where something unknown is read."""

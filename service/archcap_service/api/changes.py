@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -33,7 +34,7 @@ from archcap_service.overrides import Override, OverrideRequest, check_override
 from archcap_service.problems import ServiceError, Wrong
 from archcap_service.store.audit import audit_page
 from archcap_service.store.database import now_utc
-from archcap_service.store.revisions import Revision
+from archcap_service.store.revisions import Revision, Stored
 
 router = APIRouter(tags=["overrides"], dependencies=Secured)
 
@@ -137,6 +138,51 @@ def revisions(here: Here, before: _BEFORE = None, limit: _LIMIT = 50) -> Respons
     rows: list[Json] = [revision_row(one) for one in found]
     body: JsonObject = {"current": state.revision.id, "revisions": rows, "next": more}
     return Response(dumps(body), media_type="application/json", headers={"cache-control": "no-cache"})
+
+
+@router.get(
+    "/v1/revisions/{revision}", response_model=schemas.RevisionAnswer, responses=READ_ERRORS, dependencies=Reader
+)
+def revision(here: Here, revision: _NUMBER) -> Response:
+    """Show one revision: the overrides that held in it, and what it changed."""
+    change = change_of(here, revision)
+    body: JsonObject = {
+        "revision": revision_row(change.stored.revision),
+        "overrides": [one.model_dump(mode="json") for one in change.stored.overrides],
+        "added": [one.id for one in change.added],
+        "removed": [one.model_dump(mode="json") for one in change.removed],
+    }
+    return Response(dumps(body), media_type="application/json", headers={"cache-control": "no-cache"})
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A revision beside the one before it.
+
+    Attributes:
+        stored: the revision with the overrides that held in it.
+        added: of them, those its parent did not have.
+        removed: those that only its parent had.
+    """
+
+    stored: Stored
+    added: tuple[Override, ...]
+    removed: tuple[Override, ...]
+
+
+def change_of(here: Context, number: int) -> Change:
+    """Return what a revision changed.
+
+    Raises:
+        RequestError: `unknown-revision`.
+        StoreUnavailable: the database is gone.
+    """
+    stored = here.replica.revisions.at(number)
+    parent = stored.revision.parent
+    before = here.replica.revisions.at(parent).overrides if parent is not None else ()
+    had, has = {one.id for one in before}, {one.id for one in stored.overrides}
+    added = tuple(one for one in stored.overrides if one.id not in had)
+    return Change(stored, added, tuple(one for one in before if one.id not in has))
 
 
 @router.post(

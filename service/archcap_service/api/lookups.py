@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from archcap_service import documents, schemas
+from archcap_service import documents, rule_documents, schemas
 from archcap_service.api.common import (
     LOOKUP,
     ArchitectureName,
@@ -101,6 +101,52 @@ def facts(request: Request, here: Here, engine: EngineName, release: ReleaseName
     """Return all facts of a release with their digest: what an engine fetches at startup."""
     path = path_of("engines", engine, "releases", release, "facts")
     return answer(request, here, path, lambda state: documents.facts(state, engine, release))
+
+
+@router.get("/v1/engines/{engine}/releases/{release}/settings", response_model=schemas.Settings, responses=LOOKUP)
+def settings(request: Request, here: Here, engine: EngineName, release: ReleaseName) -> Response:
+    """List the settings of a release, and how many rules write and read each."""
+    path = path_of("engines", engine, "releases", release, "settings")
+    return answer(request, here, path, lambda state: rule_documents.settings(state, engine, release))
+
+
+@router.get(
+    "/v1/engines/{engine}/releases/{release}/settings/{setting}",
+    response_model=schemas.SettingAnswer,
+    responses=LOOKUP,
+)
+def setting(
+    request: Request,
+    here: Here,
+    engine: EngineName,
+    release: ReleaseName,
+    setting: Annotated[str, Path(max_length=200, examples=["page_size"])],
+) -> Response:
+    """Say what a setting is, which rules write it and which read it."""
+    path = path_of("engines", engine, "releases", release, "settings", setting)
+    return answer(request, here, path, lambda state: rule_documents.setting(state, engine, release, setting))
+
+
+@router.get("/v1/engines/{engine}/releases/{release}/steps", response_model=schemas.Steps, responses=LOOKUP)
+def steps(request: Request, here: Here, engine: EngineName, release: ReleaseName) -> Response:
+    """List the steps of a release's argument resolution and start-up, in order."""
+    path = path_of("engines", engine, "releases", release, "steps")
+    return answer(request, here, path, lambda state: rule_documents.steps(state, engine, release))
+
+
+@router.get(
+    "/v1/engines/{engine}/releases/{release}/steps/{step}", response_model=schemas.StepAnswer, responses=LOOKUP
+)
+def step(
+    request: Request,
+    here: Here,
+    engine: EngineName,
+    release: ReleaseName,
+    step: Annotated[str, Path(max_length=200, examples=["page_size_default"])],
+) -> Response:
+    """Show a step: its statements, what they read and what they write."""
+    path = path_of("engines", engine, "releases", release, "steps", step)
+    return answer(request, here, path, lambda state: rule_documents.step(state, engine, release, step))
 
 
 @router.get("/v1/engines/{engine}/diff", response_model=schemas.DiffAnswer, responses=LOOKUP)
