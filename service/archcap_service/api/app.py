@@ -15,6 +15,8 @@ from archcap.snapshot import Snapshot
 from archcap_service.api import changes, launches, lookups, operations
 from archcap_service.api.common import Context
 from archcap_service.api.reference import complete_openapi, serve_docs
+from archcap_service.dashboard import edits, launch_pages, pages
+from archcap_service.dashboard.errors import error_page, wants_page
 from archcap_service.edge import Edge
 from archcap_service.metrics import Metrics
 from archcap_service.problems import MEDIA_TYPE, ServiceError, Wrong, problem_bytes, status_of
@@ -44,6 +46,8 @@ def create_app(settings: Settings, snapshot: Snapshot) -> Edge:
     edge = Edge(_with_cors(app, settings), replica, resolving, metrics)
     app.state.context = Context(replica, resolving, metrics, gate, edge)
     for router in (lookups.router, launches.router, changes.router, operations.router):
+        app.include_router(router)
+    for router in (pages.open_router, pages.router, launch_pages.router, edits.router):
         app.include_router(router)
     serve_docs(app)
     complete_openapi(app)
@@ -89,7 +93,7 @@ def _gauges(metrics: Metrics, replica: Replica) -> None:
     metrics.gauges["archcap_database_up"] = ("Whether the database is there.", lambda: replica.lost is None)
 
 
-def _problem(error: ArchcapError, headers: dict[str, str] | None = None) -> Response:
+def _problem(request: Request, error: ArchcapError, headers: dict[str, str] | None = None) -> Response:
     status = status_of(error)
     extra = {"cache-control": "no-store", **(headers or {})}
     if status == 401:
@@ -98,23 +102,25 @@ def _problem(error: ArchcapError, headers: dict[str, str] | None = None) -> Resp
         extra["retry-after"] = str(error.retry_s)
     if status == 503:
         extra["retry-after"] = "2"
+    if wants_page(request):
+        return error_page(request, error, status, extra)
     return Response(problem_bytes(error), status, extra, MEDIA_TYPE)
 
 
 async def _archcap_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ArchcapError)
-    return _problem(error)
+    return _problem(request, error)
 
 
 async def _bad_parameter(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     wrong = [Wrong(field=str(one["loc"][-1])[:100], message=str(one["msg"])) for one in error.errors()]
     said = f"{wrong[0].field}: {wrong[0].message}"
-    return _problem(ServiceError(422, "bad-parameter", said, "see /docs", wrong))
+    return _problem(request, ServiceError(422, "bad-parameter", said, "see /docs", wrong))
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code, said = _TITLES.get(error.status_code, ("bad-request", str(error.detail)))
     hint = "see /docs" if error.status_code in _TITLES else None
-    return _problem(ServiceError(error.status_code, code, said, hint), dict(error.headers or {}))
+    return _problem(request, ServiceError(error.status_code, code, said, hint), dict(error.headers or {}))

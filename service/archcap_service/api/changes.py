@@ -105,7 +105,7 @@ async def create(request: Request, here: Here, actor: Writer) -> Response:
     """Lay an override on top; it holds on this replica when the answer arrives, on the others a moment later."""
     if_match = _if_match(request, here)
     body = await read_body(request.receive, request.scope["headers"], here.replica.settings.max_body_bytes)
-    statement = await run_in_threadpool(_statement, body, here.replica.present, here.replica.settings.max_depth)
+    statement = await run_in_threadpool(statement_of, body, here.replica.present, here.replica.settings.max_depth)
 
     def write() -> tuple[Revision, Override]:
         return here.replica.write(lambda revisions: revisions.add(statement, actor, if_match))
@@ -222,7 +222,7 @@ def _written(status: int, revision: Revision, headers: dict[str, str], made: Jso
     return Response(body, status, headers, "application/json")
 
 
-def _statement(body: bytes, state: State, max_depth: int) -> OverrideRequest:
+def statement_of(body: bytes, state: State, max_depth: int) -> OverrideRequest:
     """Read an override and check it as strictly as the registry's own files."""
     check_depth(body, max_depth)
     value = read_object(body, "the override")

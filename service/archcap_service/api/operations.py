@@ -1,12 +1,9 @@
-"""Whether the service lives and answers, what it counts, and the page people see first."""
+"""Whether the service lives and answers, and what it counts."""
 
 from __future__ import annotations
 
-from html import escape
+from fastapi import APIRouter, Response
 
-from fastapi import APIRouter, Request, Response
-
-from archcap import __version__
 from archcap.model.base import JsonObject
 from archcap.model.codec import dumps
 from archcap_service import schemas
@@ -60,54 +57,3 @@ async def readyz(here: Here) -> Response:
 def metrics(here: Here) -> Response:
     """Expose what is counted."""
     return Response(here.metrics.exposition(), headers={**_NO_STORE, "content-type": CONTENT_TYPE})
-
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>archcap</title>
-<style>
-:root {{ color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }}
-body {{ max-width: 46rem; margin: 2rem auto; padding: 0 1rem }}
-code, pre {{ font: 0.9em/1.4 ui-monospace, monospace }}
-pre {{ overflow-x: auto; padding: 0.75rem; border: 1px solid color-mix(in srgb, currentColor 25%, transparent) }}
-td, th {{ text-align: left; padding: 0.15rem 1rem 0.15rem 0 }}
-</style>
-<h1>archcap</h1>
-<p>What each model architecture can do in each release of an inference engine, and whether a launch starts.</p>
-<table>
-<tr><th>engine<th>releases<th>
-{rows}
-</table>
-<p>Revision {revision}, {overrides} override{s}. Snapshot <code>{digest}</code>. Version {version}.</p>
-<h2>Ask</h2>
-<pre>curl {base}/v1/engines/{engine}/releases/{newest}/facts
-curl {base}/v1/engines/{engine}/releases/{newest}/architectures
-curl --json @request.json {base}/v1/engines/{engine}/releases/{newest}/resolve</pre>
-<p><a href="/docs">Every endpoint, to try out</a> · <a href="/openapi.json">OpenAPI</a> ·
-<a href="/v1/overrides">overrides</a> · <a href="/v1/revisions">revisions</a> · <a href="/readyz">readiness</a> ·
-<a href="/metrics">metrics</a></p>
-</html>
-"""
-
-
-@router.get("/", include_in_schema=False)
-def start_page(request: Request, here: Here) -> Response:
-    """Show what answers here and how to ask."""
-    state = here.replica.present
-    rows, first = [], ("", "")
-    for name in state.snapshot.engine_names:
-        known = state.snapshot.releases(name)
-        first = first if first[0] else (name, known[-1])
-        link = f'<a href="/v1/engines/{escape(name)}/releases">releases</a>'
-        rows.append(f"<tr><td>{escape(name)}<td>{escape(known[0])} to {escape(known[-1])}<td>{link}")
-    page = _PAGE.format(
-        rows="\n".join(rows), revision=state.revision.id, overrides=len(state.overrides), digest=state.snapshot.digest,
-        s="" if len(state.overrides) == 1 else "s", version=__version__, engine=escape(first[0]),
-        newest=escape(first[1]), base=escape(str(request.base_url).rstrip("/")),
-    )  # fmt: skip
-    policy = (
-        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-    )
-    return Response(page, headers={**_NO_STORE, "content-security-policy": policy}, media_type="text/html")
