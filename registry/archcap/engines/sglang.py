@@ -12,6 +12,7 @@ from pathlib import PurePath
 
 from archcap.engines import Function, Launch, Options, ReadFlagsFile
 from archcap.engines.flags import flags_file_words, format_flags, parse_flags, shell_text
+from archcap.engines.sglang_graphs import FUNCTIONS as GRAPH_FUNCTIONS
 from archcap.engines.sglang_layers import FUNCTIONS as LAYER_FUNCTIONS
 from archcap.engines.shell import launch_of
 from archcap.errors import RequestError
@@ -247,4 +248,4 @@ def _pipeline_bounds(layers: int, ranks: int, partition: str | None = None) -> J
     return [[held.start, held.stop] for held in pipeline_layers(layers, ranks, parse_partition(partition))]
 
 
-FUNCTIONS: Mapping[str, Function] = {"pipeline_layers": _pipeline_bounds, **LAYER_FUNCTIONS}
+FUNCTIONS: Mapping[str, Function] = {"pipeline_layers": _pipeline_bounds, **LAYER_FUNCTIONS, **GRAPH_FUNCTIONS}
