@@ -9,9 +9,13 @@ ADDRESS = http://127.0.0.1:$(PORT)
 DEMO_CONFIG := examples/configs/qwen3_5-moe-text.json
 # Pythons by name; the first that is new enough and has venv is taken. Name your own: make setup PYTHON=/opt/py/bin/python
 PYTHON ?= python3.13 python3.12 python3.11 python3 python python3.14
+# Where real engines are, for test-engine.
+ENGINE_PYTHON ?=
+ENGINES ?=
+ENGINE_PATHS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup serve demo test lint bench bench-service faults wheel clean
+.PHONY: help setup serve demo test test-engine lint bench bench-service faults wheel clean
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -64,6 +68,13 @@ lint: setup ## style, types, import contract, and the registry's data
 
 test: lint ## everything that must hold: lint, then all tests
 	$(BIN)/python -m pytest -q -n auto
+
+test-engine: setup ## minutes: the plug-in inside real SGLang releases (docs/integrations/sglang.md says what it needs)
+	@test -x "$(ENGINE_PYTHON)" -a -d "$(ENGINES)" || { \
+	  echo "make: name a Python with SGLang's libraries and the folder of unpacked releases:" >&2; \
+	  echo "make: make test-engine ENGINE_PYTHON=env/bin/python ENGINES=engines (docs/integrations/sglang.md)" >&2; exit 1; }
+	ARCHCAP_ENGINE_PYTHON="$(abspath $(ENGINE_PYTHON))" ARCHCAP_ENGINES="$(abspath $(ENGINES))" \
+	  ARCHCAP_ENGINE_PATHS="$(ENGINE_PATHS)" $(BIN)/python -m pytest -q tests/real_engine
 
 conformance: setup ## write down what agrees with the recorded answers of the engine by now (docs/verify.md)
 	$(BIN)/python -m tests.conformance grow

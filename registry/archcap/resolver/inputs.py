@@ -127,7 +127,7 @@ def _hardware(asked: HardwareRequest | None, snapshot: SnapshotView) -> Mapping[
 
 
 def find_gpu(name: str, snapshot: SnapshotView) -> tuple[str, Gpu]:
-    """Return the catalogue's entry for an id or alias.
+    """Return the catalogue's entry for an id, an alias, or the name that the vendor's tool prints.
 
     Raises:
         RequestError: `unknown-hardware`, with the nearest ids.
@@ -136,7 +136,7 @@ def find_gpu(name: str, snapshot: SnapshotView) -> tuple[str, Gpu]:
     if wanted in snapshot.hardware:
         return wanted, snapshot.hardware[wanted]
     for key, gpu in snapshot.hardware.items():
-        if wanted in gpu.aliases:
+        if wanted in gpu.aliases or wanted == gpu.title.lower():
             return key, gpu
     raise unknown("hardware", name, snapshot.hardware)
 
