@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from archcap.scanner.config import ScanConfig
+from archcap.scanner.lines import lines_of
 from archcap.scanner.modules import Modules, SourceFile, Symbol
 from archcap.scanner.points import TESTS, Point, PointScan, collection_names
 from archcap.scanner.sites import Site
@@ -105,7 +106,7 @@ class _ListScan:
     def _keep(self, id_: str, value: Static, file: SourceFile, line: int) -> None:
         names = collection_names(value)
         if names and not self.known.isdisjoint(names):
-            self.out[id_] = ScannedList(id_, "architecture", file.path, line, _lines_of(names, file, line), id_)
+            self.out[id_] = ScannedList(id_, "architecture", file.path, line, lines_of(names, file, line), id_)
 
     # decorators that register a function for architectures
 
@@ -141,14 +142,3 @@ class _ListScan:
         if point.form in ("starts", "ends", "substring"):
             return False
         return bool(_NAME.fullmatch(name)) and not (point.key == "model_type" and name in self.words)
-
-
-def _lines_of(names: list[str], file: SourceFile, first: int) -> dict[str, int]:
-    """Return the line each name stands in, searched from the collection's first line on."""
-    found: dict[str, int] = {}
-    lines = file.lines
-    for name in names:
-        quoted = (f'"{name}"'.encode(), f"'{name}'".encode())
-        at = next((i for i in range(first - 1, len(lines)) if any(q in lines[i] for q in quoted)), first - 1)
-        found[name] = at + 1
-    return found

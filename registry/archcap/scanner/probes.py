@@ -15,6 +15,7 @@ from archcap.model.vocabulary import BranchProbe, CallProbe, Probe
 from archcap.scanner.conditions import config_condition, local_names
 from archcap.scanner.config import ScanConfig
 from archcap.scanner.index import Function, dotted
+from archcap.scanner.lines import lines_of
 from archcap.scanner.modules import Modules, SourceFile, Symbol
 from archcap.scanner.points import TESTS, Point, PointScan
 from archcap.scanner.specs import Specs
@@ -255,9 +256,11 @@ class Probes:
             if symbol is None:
                 continue
             owner, values = symbol
-            for name, line in values.items():
+            file = self.modules.files[owner]
+            lines = lines_of([*values], file, min(values.values(), default=1))
+            for name in values:
                 if name in self.entries:
-                    out.add(name, Evidence(self.modules.files[owner].path, line))
+                    out.add(name, Evidence(file.path, lines[name]))
 
     def _value_at(self, path: str) -> tuple[str, dict[str, int]] | None:
         """Return the module of a collection and its names with their lines; None when the release has no such thing."""

@@ -83,6 +83,8 @@ class ScannedSettings:
 
     settings: dict[str, ScannedSetting] = field(default_factory=dict)
     loose: dict[str, LooseFlag] = field(default_factory=dict)
+    registered: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """File and line of the first call that registers a flag for a setting, where that is apart from its field."""
     unresolved: list[tuple[str, int, str]] = field(default_factory=list)
 
 
@@ -261,7 +263,9 @@ class _SettingsScan:
         dest = self.renamed.get(dest, dest)
         if action == "DeprecatedAction" or dest not in self.out.settings:
             self._loose(names, keywords, call.lineno, where, action)
-        elif action is not None and action.startswith("Deprecated"):
+            return
+        self.out.registered.setdefault(dest, (where.file.path, call.lineno))
+        if action is not None and action.startswith("Deprecated"):
             self._deprecated(dest, names, keywords, action, where)
         else:
             self._plain(dest, names, keywords, action, where)
