@@ -71,6 +71,13 @@ EDITS = {
         ("core/args.py", "page_size: int = 1", "page_size: int = 2"),
         [("core/args.py", "page_size: int", "default of the setting page_size is 2 here, 1 in the registry of 1.0")],
     ),
+    "a draft's depth written to one level": (
+        ("core/config.py", "            self.inner.draft_layers = 1\n", ""),
+        [
+            ("core/config.py", "if self.is_draft", f"{name} as its own draft becomes CoalDraft with its depth")
+            for name in ("CoalForCausalLM", "CoalTextForCausalLM")
+        ],
+    ),
     "an architecture added": (
         ("core/models/wood.py", "EntryClass = WoodForCausalLM", "class Oak: ...\nEntryClass = [WoodForCausalLM, Oak]"),
         [("core/models/wood.py", "class Oak", "Oak is an entry class here; the registry of 1.0 does not have it")],

@@ -44,6 +44,11 @@ SCAN = {
     "overrides": ["register_for"],
     "flags_file": ["--config"],
     "drafts": ["Draft$"],
+    "draft_rewrites": {
+        "function": "core.config.Config.rewrite_draft",
+        "depth": "draft_layers",
+        "levels": {"outer": "hf", "inner": "text"},
+    },
 }
 
 ENGINE = {
@@ -82,6 +87,12 @@ FILES = {
 
         EntryClass = WoodForCausalLM
         """,
+    "core/models/draft.py": """
+        class CoalDraft:
+            pass
+
+        EntryClass = CoalDraft
+        """,
     "core/defaults.py": """
         _LONG_TRAINS = frozenset(
             {
@@ -94,6 +105,18 @@ FILES = {
             if config.architectures[0] in ("CoalForCausalLM", "CoalTextForCausalLM"):
                 return 2
             return 1
+        """,
+    "core/config.py": """
+        class Config:
+            def rewrite_draft(self):
+                if self.is_draft and self.outer.architectures[0] in ["CoalForCausalLM", "CoalTextForCausalLM"]:
+                    self.outer.architectures[0] = "CoalDraft"
+                    self.outer.draft_layers = 1
+                    self.inner.draft_layers = 1
+                if self.is_draft and self.outer.architectures[0] == "WoodForCausalLM":
+                    self.outer = self.inner
+                    self.outer.architectures = ["CoalDraft"]
+                    self.outer.draft_layers = 2
         """,
     "core/args.py": """
         import dataclasses
@@ -150,4 +173,11 @@ def make_registry(root: Path, source: Path) -> Path:
     config = load_config(engine / "scan.yaml")
     vocabulary = Vocabulary.model_validate(VOCABULARY, strict=False)
     write_engine(engine, {RELEASE: scan_source(source, vocabulary, config)}, config)
+    family = engine / "architectures" / "coal.yaml"
+    text = family.read_text(encoding="utf-8")
+    draft = "    draft: [{added: '<=1.0', architecture: CoalDraft, depth: 1, levels: [hf, text]}]\n"
+    family.write_text(text.replace("    support:", f"{draft}    support:"), encoding="utf-8")
+    wood = engine / "architectures" / "wood.yaml"
+    draft = draft.replace("depth: 1", "depth: 2")
+    wood.write_text(wood.read_text(encoding="utf-8").replace("    support:", f"{draft}    support:"), encoding="utf-8")
     return root

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from dataclasses import replace
 
 from archcap.cli import MISUSE, OK
 from archcap.cli.command import Session
@@ -67,7 +68,8 @@ def _answer(line: bytes, number: int, defaults: Mapping[str, Json], session: Ses
     value: JsonObject = {}
     try:
         value = read_object(line, f"line {number}")
-        return to_json(resolve(request_of({**defaults, **value}), session.snapshot)), True
+        answer = resolve(request_of({**defaults, **value}), session.snapshot)
+        return to_json(replace(answer, notes=(*answer.notes, *session.notes)) if session.notes else answer), True
     except RequestError as error:
         body: JsonObject = {"code": error.code, "message": error.message, "hint": error.hint}
     except ArchcapError:

@@ -26,11 +26,13 @@ class Session:
         console: where it writes.
         registry: the registry asked for, None for the shipped or the checkout's.
         pasted: the words after `--`, None when there was none.
+        notes: what every answer has to say of where its facts are from.
     """
 
     console: Console
     registry: Path | None = None
     pasted: list[str] | None = None
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def snapshot(self) -> Snapshot:

@@ -10,6 +10,7 @@ from archcap.scanner.drift import Difference
 RULES = {
     "drift/architecture": "An entry class that only one of registry and source has.",
     "drift/capability": "An architecture has in the source something else than the registry says.",
+    "drift/draft": "A checkpoint that serves as its own draft becomes something else in the source.",
     "drift/list": "A collection of names in the source holds other names than in the registry.",
     "drift/setting": "A launch option is another in the source than in the registry.",
     "drift/flag": "A flag of no setting that only one of registry and source has.",
@@ -47,6 +48,22 @@ def _capability(one: Difference, release: str) -> str:
 
 def _state(value: Json) -> str:
     return "always" if value == "yes" else str(value)
+
+
+def _draft(one: Difference, release: str) -> str:
+    here = _rewrite(one.source)
+    if one.only == "source":
+        return f"{one.subject} as its own draft {here} here; the registry of {release} knows of no rewrite"
+    return f"{one.subject} as its own draft {here} here; in the registry of {release} it {_rewrite(one.registry)}"
+
+
+def _rewrite(value: Json) -> str:
+    assert isinstance(value, dict)
+    levels = value["levels"]
+    if not isinstance(levels, list) or not levels:
+        return f"becomes {value['becomes']}"
+    where = " and ".join(str(level) for level in levels)
+    return f"becomes {value['becomes']} with its depth written to {where}"
 
 
 def _list(one: Difference, release: str) -> str:
@@ -110,6 +127,7 @@ def _unreadable(one: Difference, release: str) -> str:
 _WORDS = {
     "architecture": _architecture,
     "capability": _capability,
+    "draft": _draft,
     "list": _list,
     "setting": _setting,
     "flag": _flag,

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from archcap.cli import OK
 from archcap.cli.command import Parser, Session
 from archcap.cli.console import Console
-from archcap.cli.launch import add_launch_options, asked
+from archcap.cli.launch import add_launch_options, asked, use_source
 from archcap.cli.text import chain, value_text
 from archcap.model.base import Json
 from archcap.model.codec import dumps
@@ -29,9 +29,10 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace, session: Session) -> int:
     """Explain and write."""
+    use_source(args, session)
     question = asked(args, session)
     explanation = explain(question.request, session.snapshot, args.setting)
-    for note in question.notes:
+    for note in (*question.notes, *session.notes):
         session.console.say(f"capctl: {note}")
     if args.format == "json":
         session.console.write_bytes(dumps(asdict(explanation), indent=2))

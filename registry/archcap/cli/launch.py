@@ -27,6 +27,7 @@ def add_launch_options(parser: Parser) -> None:
     """Declare everything that describes a launch."""
     engine = parser.add_argument_group("engine")
     engine.add_argument("--engine", metavar="NAME[@RELEASE]", help="as in sglang@0.5.18; else its newest release")
+    add_source_option(engine)
     subject = parser.add_argument_group("what is launched (at most one)")
     subject.add_argument("--config", metavar="FILE|DIR|-", help="config.json, the checkpoint's folder, or - for stdin")
     subject.add_argument("--checkpoint", metavar="ID", help="a checkpoint the registry knows, as in org/name")
@@ -44,6 +45,24 @@ def add_launch_options(parser: Parser) -> None:
                         help="something about the machine; answers list what they assumed")  # fmt: skip
     launch.add_argument("--command", metavar="FILE|-", help="a file that holds the launch command")
     parser.epilog = "A launch command may follow --, as in: -- python -m sglang.launch_server --model-path x --tp 8"
+
+
+def add_source_option(group: argparse._ActionsContainer) -> None:
+    """Declare the option that lets a command answer from an engine's source."""
+    group.add_argument("--engine-source", metavar="PATH", type=Path,
+                       help="a fork, a checkout or a wheel: its facts, the nearest release's rules")  # fmt: skip
+
+
+def use_source(args: argparse.Namespace, session: Session) -> None:
+    """Let the session answer from the source that *args* name, if any; the notes say so.
+
+    Raises:
+        RequestError: the path holds no source of the engine, or the source does not say which release it is.
+    """
+    if args.engine_source is not None:
+        from archcap.cli.sources import answer_from
+
+        args.engine, session.notes = answer_from(args.engine_source, args.engine, session)
 
 
 @dataclass(frozen=True, slots=True)

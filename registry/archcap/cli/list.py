@@ -8,7 +8,7 @@ from archcap.cli import OK
 from archcap.cli.catalogue import KINDS, Filter, rows_of
 from archcap.cli.command import Parser, Session
 from archcap.cli.console import table
-from archcap.cli.launch import engine_release, view_of
+from archcap.cli.launch import add_source_option, engine_release, use_source, view_of
 from archcap.model.codec import dumps
 
 SUMMARY = "list architectures, capabilities, settings, releases, hardware and more"
@@ -18,6 +18,7 @@ def configure(parser: Parser) -> None:
     """Declare the options."""
     parser.add_argument("kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("--engine", metavar="NAME[@RELEASE]", help="as in sglang@0.5.18; else the newest release")
+    add_source_option(parser)
     only = parser.add_argument_group("only architectures that")
     only.add_argument("--with", metavar="CAPABILITY", action="append", default=[], dest="having", help="have it")
     only.add_argument("--without", metavar="CAPABILITY", action="append", default=[], dest="lacking", help="lack it")
@@ -29,6 +30,9 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace, session: Session) -> int:
     """Write the names."""
+    use_source(args, session)
+    for note in session.notes:
+        session.console.say(f"capctl: {note}")
     view = view_of(*engine_release(args.engine or session.default_engine, session), session)
     wanted = Filter(tuple(args.having), tuple(args.lacking), args.family, args.include_conditional)
     rows = rows_of(args.kind, view, session.snapshot, wanted)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from archcap.cli import FOUND, OK, UNKNOWN
 from archcap.cli.command import Parser, Session
-from archcap.cli.launch import Asked, add_launch_options, asked, engine_release
+from archcap.cli.launch import Asked, add_launch_options, asked, engine_release, use_source
 from archcap.errors import RequestError
 from archcap.model.base import JsonObject
 from archcap.model.codec import dumps, to_json, to_object
@@ -31,6 +32,7 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace, session: Session) -> int:
     """Resolve and write the answer; the exit code tells the verdict."""
+    use_source(args, session)
     if args.batch is not None:
         from archcap.cli.batch import run_batch
 
@@ -38,10 +40,15 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if args.all_releases:
         return _all_releases(args, session)
     question = asked(args, session, fixes=args.fixes is not False)
-    answer = resolve(question.request, session.snapshot)
+    answer = with_notes(resolve(question.request, session.snapshot), session)
     _notes(question, session)
     _write(answer, args.format, session)
     return EXITS[answer.verdict]
+
+
+def with_notes(answer: Resolution, session: Session) -> Resolution:
+    """Return an answer that also says where its facts are from, when that is not the registry."""
+    return replace(answer, notes=(*answer.notes, *session.notes)) if session.notes else answer
 
 
 def _notes(question: Asked, session: Session) -> None:
@@ -66,6 +73,8 @@ def _all_releases(args: argparse.Namespace, session: Session) -> int:
     """Resolve the same launch on every release; settings a release lacks are its refusal."""
     if args.format == "command":
         raise RequestError("usage", "--all-releases has no command form", "take --format text or json")
+    if session.notes:
+        raise RequestError("usage", "--engine-source is one release's source", "leave out --all-releases")
     engine, asked_release = engine_release(args.engine, session)
     args.engine = f"{engine}@{asked_release}"
     question = asked(args, session)

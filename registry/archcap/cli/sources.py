@@ -11,11 +11,15 @@ from pathlib import Path
 
 from archcap.cli.command import Session
 from archcap.errors import RequestError
+from archcap.model.architectures import ListsFile
+from archcap.model.engine import SettingsFile
 from archcap.model.releases import nearest
 from archcap.scanner.cache import default_folder
 from archcap.scanner.config import ScanConfig, load_config
+from archcap.scanner.overlay import Overlay, overlay
 from archcap.scanner.scan import scan_source
 from archcap.scanner.scan_record import Scan
+from archcap.snapshot import Snapshot
 from archcap.snapshot.files import BUILT
 from archcap.snapshot.store import ENVIRONMENT, SCAN_SETTINGS, checkout_root
 
@@ -56,6 +60,55 @@ def scanned(path: Path, config: ScanConfig, session: Session, anew: bool = False
         RequestError: *path* holds no such source.
     """
     return scan_source(path, session.snapshot.vocabulary, config, None if anew else default_folder())
+
+
+def answer_from(path: Path | None, engine: str | None, session: Session) -> tuple[str | None, tuple[str, ...]]:
+    """Let a session answer from an engine's source: its facts are scanned, the rules are those of the nearest release.
+
+    Args:
+        path: the source, None when answers come from the registry alone.
+        engine: as asked for, `sglang@0.5.18`; without a release the source's own, or the nearest before it.
+        session: its snapshot is replaced.
+    Returns:
+        The engine and release to ask about, and what an answer has to say of them.
+    """
+    if path is None:
+        return engine, ()
+    name, _, asked = (engine or session.default_engine).partition("@")
+    config = config_of(name, session)
+    scan = scanned(path, config, session)
+    release = registry_release(scan, asked or None, session)
+    snapshot = session.snapshot
+    found = overlay(scan, snapshot.registry_of(name), snapshot.vocabulary, config, release)
+    session.snapshot = _overlaid(snapshot, name, found)
+    return f"{name}@{release}", tuple(_notes(scan, found, path))
+
+
+def _overlaid(whole: Snapshot, engine: str, found: Overlay) -> Snapshot:
+    snapshot = whole
+    base = f"engines/{engine}"
+    registry = snapshot.registry_of(engine)
+    for name, family in found.families.items():
+        snapshot = snapshot.with_part_replaced(f"{base}/families/{name}", family)
+    if found.lists:
+        snapshot = snapshot.with_part_replaced(f"{base}/lists", ListsFile(lists={**registry.lists, **found.lists}))
+    if found.settings:
+        settings = SettingsFile(settings={**registry.settings, **found.settings})
+        snapshot = snapshot.with_part_replaced(f"{base}/settings", settings)
+    if snapshot is not whole:
+        snapshot.modules = None  # rules compiled for this source are not to be kept in the place of the registry's
+    return snapshot
+
+
+def _notes(scan: Scan, found: Overlay, path: Path) -> Iterator[str]:
+    version = scan.release or "it does not say its release"
+    number = len(found.differences)
+    what = {0: "nothing in that source differs", 1: "1 thing in that source differs"}
+    yield f"facts are those of the source at {path} ({version}), rules those of {scan.engine} {found.release}"
+    said = what.get(number, f"{number} things in that source differ")
+    yield f"{said} from {scan.engine} {found.release}" + ("; capctl drift says what" if number else "")
+    if scan.unknown:
+        yield f"{len(scan.unknown)} files of that source cannot be read; what they hold is as in {found.release}"
 
 
 def registry_release(scan: Scan, asked: str | None, session: Session) -> str:

@@ -28,6 +28,17 @@ class FamilyRule(Record):
     """Regular expressions over whole module names."""
 
 
+class DraftRules(Record):
+    """Where an engine rewrites the configuration of a checkpoint that serves as its own draft."""
+
+    function: str
+    """Dotted path below the package."""
+    depth: str
+    """The key that says how many layers a draft has."""
+    levels: dict[str, str]
+    """Attribute that holds a configuration -> its level, as in `hf_text_config: text`."""
+
+
 class ScanConfig(Record):
     """`registry/engines/<engine>/scan.yaml`."""
 
@@ -57,6 +68,8 @@ class ScanConfig(Record):
     """Ends of module names that do not make a family of their own."""
     flags_file: tuple[str, ...] = ()
     """Flags that name a file of further flags."""
+    draft_rewrites: DraftRules | None = None
+    """Where checkpoints that serve as their own draft get their architecture and depth."""
     overrides: tuple[str, ...] = ()
     """Decorators that register a function for the architectures in their arguments."""
 

@@ -21,7 +21,7 @@ from archcap.scanner.config import ScanConfig
 from archcap.scanner.records import by_people, matched_lists, span_of, support_of
 from archcap.scanner.scan_record import Scan, ScannedArchitecture
 
-Kind = Literal["architecture", "capability", "list", "setting", "flag", "unreadable"]
+Kind = Literal["architecture", "capability", "draft", "list", "setting", "flag", "unreadable"]
 Only = Literal["source", "registry", "both"]
 
 
@@ -30,7 +30,7 @@ class Difference:
     """One disagreement.
 
     Attributes:
-        kind: what is different.
+        kind: what is different; `draft` is what becomes of a checkpoint that serves as its own draft.
         subject: the architecture, list, setting or flag; the file for `unreadable`.
         what: the capability, the name in the list, or the aspect of the setting; "" for the subject itself.
         only: who says it alone; `both` where they say different things.
@@ -133,6 +133,21 @@ class _Compared:
             only: Only = "registry" if shown is None else "source" if held is None else "both"
             file, line = (found.file, found.line) if evidence is None else (evidence.file, evidence.line)
             yield Difference("capability", name, capability, only, file, line, _said(held), _said(shown))
+        yield from self._draft(name, known)
+
+    def _draft(self, name: str, known: Architecture) -> Iterator[Difference]:
+        """Compare the rewrite of a checkpoint that serves as its own draft; one that was not found may be elsewhere."""
+        found = self.scan.drafts.get(name)
+        held = [one for one in known.draft if one.holds(self.release)]
+        plain = next((one for one in held if not one.algorithms), None)
+        if found is None or (held and plain is None):
+            return
+        here = _rewrite(found.becomes, found.depth, found.levels)
+        there = None if plain is None else _rewrite(plain.architecture, plain.depth, plain.levels)
+        if here != there:
+            yield Difference(
+                "draft", name, "", "source" if there is None else "both", found.file, found.line, there, here
+            )
 
     # lists
 
@@ -203,6 +218,10 @@ class _Compared:
                 yield Difference("flag", flag, "effect", "both", place, found.line, known[flag].effect, found.effect)
         for flag in sorted(known.keys() - scanned.keys()):
             yield Difference("flag", flag, "", "registry", place, 1)
+
+
+def _rewrite(becomes: str, depth: int | None, levels: tuple[str, ...]) -> Json:
+    return {"becomes": becomes, "depth": depth, "levels": [*levels]}
 
 
 def _same(held: Support | None, shown: Support | None) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from archcap.model.vocabulary import Vocabulary
 from archcap.scanner.cache import Indexer, Store
 from archcap.scanner.config import ScanConfig
+from archcap.scanner.drafts import scan_drafts
 from archcap.scanner.lists import ScannedList, scan_lists
 from archcap.scanner.modules import Modules, SourceFile, module_name
 from archcap.scanner.points import PointScan
@@ -87,6 +88,7 @@ def _facts(scan: Scan, modules: Modules, vocabulary: Vocabulary, config: ScanCon
     _architectures(scan, structure, found.found, config)
     probes = Probes(modules, evaluator, structure, found.found, scan.specs, points, config)
     scan.unresolved += probes.unknown_bases()
+    scan.drafts = scan_drafts(probes, config.draft_rewrites)
     _aliases(scan, probes, config)
     _support(scan, probes, vocabulary)
 

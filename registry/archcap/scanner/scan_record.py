@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from archcap.scanner.drafts import ScannedDraft
 from archcap.scanner.lists import ScannedList
 from archcap.scanner.points import Point
 from archcap.scanner.probes import Evidence, Missing
@@ -45,6 +46,8 @@ class Scan:
     specs: Specs = field(default_factory=Specs)
     points: list[Point] = field(default_factory=list)
     """Every place outside the models that names decide."""
+    drafts: dict[str, ScannedDraft] = field(default_factory=dict)
+    """How checkpoints that serve as their own draft are rewritten, by architecture."""
     unresolved: list[Missing] = field(default_factory=list)
     unknown: list[Missing] = field(default_factory=list)
 
