@@ -84,7 +84,12 @@ def test_sizes_that_are_eights_stay() -> None:
 
 @pytest.mark.parametrize(
     ("layers", "width", "factor"),
-    [(24, 1024, 0.95), (1, 1, 0.9975), (27, 1152, 0.95 * (1.1 - 0.1 * 27 * 1152**2 / (24 * 1024**2))), (400, 4096, 0.76)],
+    [
+        (24, 1024, 0.95),
+        (1, 1, 0.9975),
+        (27, 1152, 0.95 * (1.1 - 0.1 * 27 * 1152**2 / (24 * 1024**2))),
+        (400, 4096, 0.76),
+    ],
 )
 def test_an_image_tower_takes_its_share(layers: int, width: int, factor: float) -> None:
     assert image_tower_factor(layers, width) == pytest.approx(factor)

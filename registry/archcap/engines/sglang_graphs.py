@@ -1,4 +1,4 @@
-"""Pure functions SGLang's rules call for CUDA graphs and memory: which batch sizes are captured, what an image tower costs.
+"""Pure functions that SGLang's rules call for CUDA graphs and memory: captured batch sizes, image towers.
 
 Knows no rules, no releases and no cards; everything arrives as plain values.
 """
@@ -88,7 +88,8 @@ def image_tower_factor(layers: int, width: int) -> float:
         layers: layers of the tower.
         width: hidden size of the tower.
     Returns:
-        0.95 for a tower of 24 layers and 1024 wide; a tenth less for every tower of that size more, within 0.76 and 0.9975.
+        0.95 for a tower of 24 layers and 1024 wide; a tenth less for every tower of that size more, within 0.76 and
+        0.9975.
     Source:
         sglang@0.5.23:srt/arg_groups/memory_hook.py:adjust_mem_fraction_for_vlm
     """
