@@ -14,7 +14,7 @@ from archcap.resolver import wording
 from archcap.resolver.history import History, Moment
 from archcap.resolver.outcome import Outcome
 from archcap.resolver.subject import Subject
-from archcap.rules.run import STATEMENT, VALUE, Guard, Inputs, Program, Reference, Run, StatementInfo, Unknown
+from archcap.rules.run import NAME, STATEMENT, VALUE, Guard, Inputs, Program, Reference, Run, StatementInfo, Unknown
 
 _DEEPEST, _MOST = 5, 12
 
@@ -36,19 +36,24 @@ class Chain:
         """Add what made statement *index* run at the point *before* of the trace."""
         info = self.program.statements[index]
         moment = self.history.before(before)
-        holding, failing = tuple(self._guarding(info, moment, True)), tuple(self._guarding(info, moment, False))
-        values = tuple(self._written(info, moment))
-        met = [(*holding, *values), failing] if depth else [(*failing, *holding, *values, *self._let_through(info))]
-        telling = [[r for r in references if self._tells(r, moment, depth)] for references in met]
-        plain = [[r for r in references if r not in told] for references, told in zip(met, telling, strict=True)]
+        holding, failing = self._guarding(info, moment)
+        for index in info.values:
+            if index >= 0:
+                holding += self._behind(index, moment)
+        if not depth:
+            for reference in (*failing, *holding, *self._let_through(info)):
+                self._of(reference, moment, before, depth)
+            return
+        telling = [[r for r in references if self._tells(r, moment)] for references in (holding, failing)]
+        pairs = zip((holding, failing), telling, strict=True)
+        plain = [[r for r in references if r not in told] for references, told in pairs]
         already = len(self.found)
         for references in (*telling, *plain):
             for reference in references:
                 self._of(reference, moment, before, depth)
             if len(self.found) > already:
                 return
-        if depth:
-            self._defaults((*met[0], *met[1]), moment, depth)
+        self._defaults((*holding, *failing), moment, depth)
 
     def of_message(self, event: int) -> None:
         """Add the user's settings that the finding's own text names."""
@@ -65,10 +70,10 @@ class Chain:
                     r for r in guard.reads if r.kind == "setting" and r.key.split(".", 1)[0] in self.inputs.user
                 )
 
-    def _tells(self, reference: Reference, moment: Moment, depth: int) -> bool:
-        """Return whether a name is worth a line of its own: behind the first line, what is off or unset seldom is."""
+    def _tells(self, reference: Reference, moment: Moment) -> bool:
+        """Return whether a name is worth a line of its own behind the first: what is off or unset seldom is."""
         kind, key = reference
-        if depth == 0 or kind in ("has", "var", "hw", "env", "config", "user_set"):
+        if kind in ("has", "var", "hw", "env", "config", "user_set"):
             return True
         if kind == "list":
             return self.inputs.architecture in self.inputs.lists.get(key, frozenset())
@@ -83,17 +88,13 @@ class Chain:
             if kind == "setting" and name.split(".", 1)[0] not in self.inputs.user:
                 self._add(wording.setting_at_default(name, moment.value(kind, name)), "default", None, depth)
 
-    def _guarding(self, info: StatementInfo, moment: Moment, wanted: bool) -> Iterator[Reference]:
+    def _guarding(self, info: StatementInfo, moment: Moment) -> tuple[list[Reference], list[Reference]]:
+        """Return the reasons of the guards that must hold, and of those that must not, the innermost first."""
+        holding: list[Reference] = []
+        failing: list[Reference] = []
         for guard in reversed(info.guards):
-            if guard.wanted is wanted:
-                yield from self._reasons(guard, moment)
-
-    def _written(self, info: StatementInfo, moment: Moment) -> Iterator[Reference]:
-        for index in info.values:
-            yield from self._behind(index, moment) if index >= 0 else ()
-
-    def _reasons(self, guard: Guard, moment: Moment) -> tuple[Reference, ...]:
-        return self._behind(guard.expr, moment)
+            (holding if guard.wanted else failing).extend(self._behind(guard.expr, moment))
+        return holding, failing
 
     def _behind(self, expression: int, moment: Moment) -> tuple[Reference, ...]:
         return self.program.reasons(expression, self.inputs, moment)
@@ -109,12 +110,13 @@ class Chain:
 
     def _of_written(self, reference: Reference, moment: Moment, before: int, depth: int) -> None:
         kind, name = reference
-        value = moment.value(kind, name)
         at = self.history.last_write(before, kind, name)
         if at is None:
-            self._unwritten(reference, value, before, depth)
+            self._unwritten(reference, moment.value(kind, name), before, depth)
             return
-        writer = self.program.statements[self.run.trace[at][STATEMENT]]
+        event = self.run.trace[at]
+        value = event[VALUE] if event[NAME] == name else moment.value(kind, name)
+        writer = self.program.statements[event[STATEMENT]]
         behind_config = kind == "fact"
         self._add(self._says(kind, name, value), "config" if behind_config else "rule", writer.id, depth)
         if not behind_config:
@@ -153,7 +155,7 @@ class Chain:
     def behind_absence(self, setting: str, before: int, depth: int = 0) -> None:
         """Add what kept the writers of *setting* away before the point *before* of the trace."""
         for barrier, moment, at in self._barriers(self.program.writers.get(setting, ()), before):
-            for reference in self._reasons(barrier, moment):
+            for reference in self._behind(barrier.expr, moment):
                 self._of(reference, moment, at, depth)
 
     def _barriers(self, writers: Iterable[int], before: int) -> Iterator[tuple[Guard, Moment, int]]:
