@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from archcap.model.base import Id, Name, Record, Text
@@ -56,16 +57,15 @@ class Architecture(Record):
         """Return whether *release* has the architecture."""
         return any(interval.holds(release) for interval in self.releases)
 
-    def draft_at(self, release: str, algorithm: str | None) -> DraftRewrite | None:
-        """Return how *release* rewrites a checkpoint of this architecture that serves as a draft.
+    def rewrites_at(self, release: str) -> tuple[DraftRewrite, ...]:
+        """Return how *release* rewrites a checkpoint of this architecture that serves as a draft."""
+        return tuple(rewrite for rewrite in self.draft if rewrite.holds(release))
 
-        Args:
-            release: a release of the engine.
-            algorithm: the speculative algorithm, in the engine's spelling.
-        """
-        held = [rewrite for rewrite in self.draft if rewrite.holds(release)]
-        named = [rewrite for rewrite in held if algorithm is not None and algorithm in rewrite.algorithms]
-        return next(iter(named or [rewrite for rewrite in held if not rewrite.algorithms]), None)
+
+def rewrite_for(rewrites: Sequence[DraftRewrite], algorithm: str | None) -> DraftRewrite | None:
+    """Return the one of a release's *rewrites* that a speculative algorithm, in the engine's spelling, uses."""
+    named = (rewrite for rewrite in rewrites if algorithm is not None and algorithm in rewrite.algorithms)
+    return next(named, next((rewrite for rewrite in rewrites if not rewrite.algorithms), None))
 
 
 class Family(Record):

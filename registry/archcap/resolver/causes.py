@@ -168,8 +168,8 @@ class Chain:
                 yield barrier
 
     def _barrier(self, info: StatementInfo, before: int) -> tuple[Guard, Moment, int] | None:
-        left = self.history.returns
         for index in info.returns_before:
+            left = self.history.returns
             if left.get(index, before) < before and self.program.statements[index].guards:
                 at = left[index]
                 return self.program.statements[index].guards[-1], self.history.before(at), at

@@ -11,36 +11,132 @@ from archcap.model.base import Json
 from archcap.rules.run import KIND, NAME, STATEMENT, VALUE, Event, Inputs, Kind, Run, Unknown
 
 _KINDS: Mapping[str, Kind] = {"setting": Kind.SET, "var": Kind.VAR, "fact": Kind.FACT, "env": Kind.ENV}
-_RETURN = Kind.RETURN
+_RETURN, _NEVER = Kind.RETURN, -1
 _ABSENT = object()
 
 
 class Values:
     """What the names of one kind are worth before one event: as last written, else as the launch gave them."""
 
-    __slots__ = ("_at", "_given", "_history", "_kind", "_read")
+    __slots__ = ("_at", "_history", "_kind")
 
-    def __init__(self, history: History, kind: Kind, given: Mapping[str, Json], at: int) -> None:
-        self._history, self._kind, self._given, self._at = history, kind, given, at
-        self._read: dict[str, Json | Unknown] = {}
+    def __init__(self, history: History, kind: str, at: int) -> None:
+        self._history, self._kind, self._at = history, kind, at
 
     def get(self, name: str, default: object = None, /) -> Json | Unknown:
         """Return the value of a setting (not of a part of one), variable, fact or environment variable."""
-        if name in self._read:
-            return self._read[name]
-        at = next(self._history.writes(self._at, self._kind, name), None)
-        if at is None:
-            return self._given.get(name, default)  # type: ignore[arg-type]
-        event = self._history.run.trace[at]
-        value = self._read[name] = event[VALUE] if event[NAME] == name else self._in_parts(name)
+        return self._history.value(self._at, self._kind, name, default)
+
+
+class Moment:
+    """One point of a run: before one event of its trace."""
+
+    __slots__ = ("_history", "at")
+
+    def __init__(self, history: History, at: int) -> None:
+        self._history, self.at = history, at
+
+    def values(self, kind: str) -> Values:
+        """Return the values of one kind of name: `setting`, `var`, `fact` or `env`."""
+        return Values(self._history, kind, self.at)
+
+    def value(self, kind: str, name: str) -> Json | Unknown:
+        """Return the value of a setting, of a part of one (`a.b`), a variable, fact or environment variable."""
+        value = self._history.value(self.at, kind, name, _ABSENT)
+        if value is not _ABSENT:
+            return value
+        head, *path = name.split(".")
+        value = self._history.value(self.at, kind, head)
+        for part in path:
+            value = value.get(part) if isinstance(value, dict) else None
         return value
 
-    def _in_parts(self, name: str) -> Json | Unknown:
+
+class History:
+    """The trace of one run, by name; made at no cost, because most runs are asked little or nothing."""
+
+    __slots__ = ("_given", "_in_parts", "_last", "_moments", "_returns", "run")
+
+    def __init__(self, run: Run, inputs: Inputs) -> None:
+        self.run = run
+        self._given: Mapping[str, Mapping[str, Json]] = {
+            "setting": inputs.raw, "var": {}, "fact": inputs.facts, "env": inputs.env,
+        }  # fmt: skip
+        self._moments: dict[int, Moment] = {}
+        self._last: dict[str, int] | None = None
+        self._in_parts: frozenset[str] = frozenset()
+        self._returns: dict[int, int] | None = None
+
+    @property
+    def returns(self) -> Mapping[int, int]:
+        """Where in the trace each statement ended its step."""
+        if self._returns is None:
+            self._returns = {event[STATEMENT]: at for at, event in enumerate(self.run.trace) if event[KIND] == _RETURN}
+        return self._returns
+
+    def before(self, event: int) -> Moment:
+        """Return the point before event *event* of the trace."""
+        moment = self._moments.get(event)
+        if moment is None:
+            moment = self._moments[event] = Moment(self, event)
+        return moment
+
+    def value(self, before: int, kind: str, name: str, default: object = None) -> Json | Unknown:
+        """Return what a name without parts of its own was worth before an event.
+
+        Args:
+            before: index of the event.
+            kind: `setting`, `var`, `fact` or `env`.
+            name: a whole setting, a variable, fact or environment variable.
+            default: what it is worth when nobody wrote or gave it; of a variable, the declared default.
+        """
+        at = self._find(before, _KINDS[kind], name)
+        if at == _NEVER:
+            return self._given[kind].get(name, default)  # type: ignore[arg-type]
+        event = self.run.trace[at]
+        return event[VALUE] if event[NAME] == name else self._put_together(before, kind, name)
+
+    def last_write(self, before: int, kind: str, name: str) -> int | None:
+        """Return the index of the last event before *before* that wrote *name*, part of it, or what it is part of."""
+        if "." not in name:
+            at = self._find(before, _KINDS[kind], name)
+            return None if at == _NEVER else at
+        touching = (at for at in self._writes(before, _KINDS[kind], name.partition(".")[0]) if self._touches(at, name))
+        return next(touching, None)
+
+    def _touches(self, at: int, read: str) -> bool:
+        written = self.run.trace[at][NAME]
+        return written == read or written.startswith(read + ".") or read.startswith(written + ".")
+
+    def _find(self, before: int, kind: Kind, head: str) -> int:
+        """Return the last event before *before* that wrote *head* or a part of it."""
+        last = self._index() if self._last is None else self._last
+        at = last.get(head, _NEVER)
+        if head not in self._in_parts and (at == _NEVER or (at < before and self.run.trace[at][KIND] == kind)):
+            return at
+        return next(self._writes(before, kind, head), _NEVER)
+
+    def _index(self) -> dict[str, int]:
+        """Return where each name was written last: mostly that is before the event asked about."""
+        names = [event[NAME] for event in self.run.trace]
+        last = self._last = dict(zip(names, range(len(names)), strict=True))
+        self._in_parts = frozenset([name.partition(".")[0] for name in last if "." in name])
+        return last
+
+    def _writes(self, before: int, kind: Kind, head: str) -> Iterator[int]:
+        """Yield the events of one kind before *before* that wrote *head* or a part of it, the last first."""
+        trace = self.run.trace
+        for at in range(before - 1, -1, -1):
+            event = trace[at]
+            if event[KIND] == kind and event[NAME].partition(".")[0] == head:
+                yield at
+
+    def _put_together(self, before: int, kind: str, name: str) -> Json | Unknown:
         """Return the last whole value with the parts written since in their places."""
-        value: Json | Unknown = self._given.get(name)
+        value: Json | Unknown = self._given[kind].get(name)
         parts: list[Event] = []
-        for at in self._history.writes(self._at, self._kind, name):
-            event = self._history.run.trace[at]
+        for at in self._writes(before, _KINDS[kind], name):
+            event = self.run.trace[at]
             if event[NAME] == name:
                 value = event[VALUE]
                 break
@@ -54,107 +150,3 @@ def _with_part(node: dict[str, Json], path: Sequence[str], value: Json) -> dict[
     head, *rest = path
     child = node.get(head)
     return {**node, head: _with_part(child if isinstance(child, dict) else {}, rest, value) if rest else value}
-
-
-class Moment:
-    """One point of a run: before one event of its trace."""
-
-    __slots__ = ("_history", "_values", "at")
-
-    def __init__(self, history: History, at: int) -> None:
-        self._history, self.at = history, at
-        self._values: dict[str, Values] = {}
-
-    def values(self, kind: str) -> Values:
-        """Return the values of one kind of name: `setting`, `var`, `fact` or `env`."""
-        found = self._values.get(kind)
-        if found is None:
-            history = self._history
-            found = self._values[kind] = Values(history, _KINDS[kind], history.given(kind), self.at)
-        return found
-
-    def value(self, kind: str, name: str) -> Json | Unknown:
-        """Return the value of a setting, of a part of one (`a.b`), a variable, fact or environment variable."""
-        values = self.values(kind)
-        value = values.get(name, _ABSENT)
-        if value is not _ABSENT:
-            return value
-        head, *path = name.split(".")
-        value = values.get(head)
-        for part in path:
-            value = value.get(part) if isinstance(value, dict) else None
-        return value
-
-
-class History:
-    """The trace of one run, by name; made at no cost, because most runs are asked little or nothing."""
-
-    __slots__ = ("_found", "_heads", "_inputs", "_moments", "_returns", "run")
-
-    def __init__(self, run: Run, inputs: Inputs) -> None:
-        self.run, self._inputs = run, inputs
-        self._moments: dict[int, Moment] = {}
-        self._heads: list[str] | None = None
-        self._found: dict[str, list[int]] = {}
-        self._returns: dict[int, int] | None = None
-
-    def given(self, kind: str) -> Mapping[str, Json]:
-        """Return what the launch gives of one kind of name; variables begin with their declared defaults."""
-        inputs = self._inputs
-        if kind == "setting":
-            return inputs.raw
-        return inputs.facts if kind == "fact" else inputs.env if kind == "env" else {}
-
-    @property
-    def returns(self) -> Mapping[int, int]:
-        """Where in the trace each statement ended its step."""
-        if self._returns is None:
-            trace = self.run.trace
-            self._returns = {trace[at][STATEMENT]: at for at in positions([event[KIND] for event in trace], _RETURN)}
-        return self._returns
-
-    def before(self, event: int) -> Moment:
-        """Return the point before event *event* of the trace."""
-        moment = self._moments.get(event)
-        if moment is None:
-            moment = self._moments[event] = Moment(self, event)
-        return moment
-
-    def last_write(self, before: int, kind: str, name: str) -> int | None:
-        """Return the index of the last event before *before* that wrote *name*, part of it, or what it is part of."""
-        head, dot, _ = name.partition(".")
-        for at in self.writes(before, _KINDS[kind], head):
-            if not dot or _touches(self.run.trace[at][NAME], name):
-                return at
-        return None
-
-    def writes(self, before: int, kind: Kind, head: str) -> Iterator[int]:
-        """Yield the events of one kind before *before* that name *head* or a part of it, the last first."""
-        trace = self.run.trace
-        for at in reversed(self._about(head)):
-            if at < before and trace[at][KIND] == kind:
-                yield at
-
-    def _about(self, head: str) -> list[int]:
-        """Return where in the trace *head* or a part of it is named."""
-        found = self._found.get(head)
-        if found is None:
-            if self._heads is None:
-                names = [event[NAME] for event in self.run.trace]
-                self._heads = [name.partition(".")[0] if "." in name else name for name in names]
-            found = self._found[head] = positions(self._heads, head)
-        return found
-
-
-def positions(values: Sequence[object], wanted: object) -> list[int]:
-    """Return where *wanted* stands among *values*; searched by the sequence itself, which is ten times as fast."""
-    found: list[int] = []
-    at = -1
-    for _ in range(values.count(wanted)):
-        at = values.index(wanted, at + 1)
-        found.append(at)
-    return found
-
-
-def _touches(written: str, read: str) -> bool:
-    return written == read or written.startswith(read + ".") or read.startswith(written + ".")

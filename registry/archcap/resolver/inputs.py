@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from archcap.errors import RequestError
+from archcap.model.architectures import rewrite_for
 from archcap.model.base import Json, JsonObject
 from archcap.model.engine import EnvironmentVariable
 from archcap.model.hardware import Gpu
@@ -84,9 +85,8 @@ def _draft_facts(inputs: Inputs, subject: Subject) -> dict[str, Json]:
     name = subject.architecture if subject.draft_config is None else inputs.draft_architecture
     if name is None:
         return {}
-    known = view.all_architectures.get(name)
     method = raw.get(engine.draft_method_setting) if engine.draft_method_setting else None
-    rewrite = known.draft_at(view.release, method.upper() if isinstance(method, str) else None) if known else None
+    rewrite = rewrite_for(view.rewrites_of(name), method.upper() if isinstance(method, str) else None)
     return {
         "draft_architecture": rewrite.architecture if rewrite else name,
         "draft_depth": rewrite.depth if rewrite else None,
@@ -132,13 +132,13 @@ def find_gpu(name: str, snapshot: SnapshotView) -> tuple[str, Gpu]:
     Raises:
         RequestError: `unknown-hardware`, with the nearest ids.
     """
-    wanted = name.lower()
-    if wanted in snapshot.hardware:
-        return wanted, snapshot.hardware[wanted]
-    for key, gpu in snapshot.hardware.items():
+    wanted, known = name.lower(), snapshot.hardware
+    if wanted in known:
+        return wanted, known[wanted]
+    for key, gpu in known.items():
         if wanted in gpu.aliases or wanted == gpu.title.lower():
             return key, gpu
-    raise unknown("hardware", name, snapshot.hardware)
+    raise unknown("hardware", name, known)
 
 
 def _assumptions(given: Mapping[str, Json], view: ReleaseView, hw: Mapping[str, Json]) -> dict[str, Json]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from archcap.model.architectures import Architecture, NameList
+from archcap.model.architectures import Architecture, DraftRewrite, NameList
 from archcap.model.base import Json, JsonObject
 from archcap.model.checkpoints import Checkpoint
 from archcap.model.engine import Engine, Names, Setting, SettingSpan
@@ -74,6 +74,9 @@ class ReleaseView(Protocol):
     @property
     def all_architectures(self) -> Mapping[str, Architecture]:
         """Those any release has."""
+
+    def rewrites_of(self, architecture: str) -> Sequence[DraftRewrite]:
+        """Return how the release rewrites a checkpoint of an architecture that serves as a draft."""
 
     @property
     def lists(self) -> Mapping[str, frozenset[str]]:

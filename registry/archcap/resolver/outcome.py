@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from archcap.model.base import Json
 from archcap.model.resolution import Verdict
 from archcap.model.values import plain_record
-from archcap.resolver.history import History, positions
+from archcap.resolver.history import History
 from archcap.resolver.inputs import inputs_of
 from archcap.resolver.knowledge import SnapshotView
 from archcap.resolver.subject import Subject
 from archcap.rules.run import KIND, NAME, STATEMENT, Event, Inputs, Kind, Run, StatementInfo, Unknown
 
+_ENDS = (Kind.FINDING, Kind.REFUSED)
 _BLOCKS = ("error", "unsafe")
 
 
@@ -53,8 +54,7 @@ def outcome_of(subject: Subject, snapshot: SnapshotView) -> Outcome:
     inputs = inputs_of(subject, snapshot)
     run = subject.view.program.run(inputs)
     bars = tuple(_bars(subject))
-    kinds = [event[KIND] for event in run.trace]
-    ends = tuple(sorted([*positions(kinds, Kind.FINDING), *positions(kinds, Kind.REFUSED)]))
+    ends = tuple([at for at, event in enumerate(run.trace) if event[KIND] in _ENDS])
     blockers = tuple(at for at in ends if _stands_in_the_way(subject, run.trace[at]))
     verdict = _verdict(subject, run, blockers, bars)
     return Outcome(subject, inputs, run, verdict, ends, blockers, bars, History(run, inputs))

@@ -5,12 +5,12 @@ Reads raw parts that all releases share and makes records only of what is asked 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from archcap.engines import EngineSupport
-from archcap.model.architectures import Architecture, NameList
+from archcap.model.architectures import Architecture, DraftRewrite, NameList
 from archcap.model.base import Json, JsonObject
 from archcap.model.engine import Engine, Names, Setting, SettingSpan
 from archcap.model.vocabulary import Capability
@@ -47,6 +47,7 @@ class ReleaseView:
         self.timeline: Timeline = facts.timeline
         self._at = self.timeline.position(release)
         self._capabilities: dict[str, Held] = {}
+        self._rewrites: dict[str, tuple[DraftRewrite, ...]] = {}
         self._since: dict[tuple[str, str], str | None] = {}
         self._assumed: dict[str | None, dict[str, Json]] = {}
 
@@ -112,6 +113,16 @@ class ReleaseView:
     def architectures(self) -> Mapping[str, Architecture]:
         """Architectures this release has."""
         return _Existing(self._facts, self._at)
+
+    def rewrites_of(self, architecture: str) -> Sequence[DraftRewrite]:
+        """Return how the release rewrites a checkpoint of an architecture that serves as a draft."""
+        found = self._rewrites.get(architecture)
+        if found is None:
+            known = self.all_architectures.get(architecture)
+            if known is None:
+                return ()  # not remembered: anybody can ask for any name
+            found = self._rewrites[architecture] = known.rewrites_at(self.release)
+        return found
 
     def family_of(self, architecture: str) -> str:
         """Return the family an architecture belongs to; KeyError when no release has it."""
