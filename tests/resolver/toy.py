@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -22,7 +21,7 @@ MINI = Path(__file__).parent.parent / "mini"
 
 
 class ToyCode:
-    """The invented engine's code: configs have no levels, commands are JSON."""
+    """The invented engine's code: configs have no levels, commands are `name=value`."""
 
     functions: Mapping[str, Function] = {}
 
@@ -41,7 +40,7 @@ class ToyCode:
     def format_command(
         self, settings: Mapping[str, Json], spans: Mapping[str, SettingSpan], launch: Sequence[str]
     ) -> str:
-        return " ".join([*launch, *(f"{name}={json.dumps(value)}" for name, value in settings.items())])
+        return " ".join([*launch, *(f"{name}={value}" for name, value in settings.items())])
 
 
 @cache

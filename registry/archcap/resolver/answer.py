@@ -44,32 +44,31 @@ def settings_of(outcome: Outcome) -> dict[str, SettingValue]:
     rules: dict[str, str] = {}
     leaves: dict[str, dict[str, str]] = {}
     for kind, index, name, _ in outcome.run.trace:
-        if kind == _SET:
-            head, _, leaf = name.partition(".")
-            rules[head] = statements[index].id
-            if leaf:
-                leaves.setdefault(head, {})[leaf] = statements[index].id
+        if kind is _SET:
+            rule = statements[index].id
+            if "." in name:
+                head, _, leaf = name.partition(".")
+                rules[head] = leaves.setdefault(head, {})[leaf] = rule
+            else:
+                rules[name] = rule
     names = dict.fromkeys([*outcome.subject.settings, *rules, *_unsure(outcome.run)])
     given, settled = outcome.subject.settings, outcome.run.settings
     defaults = outcome.subject.view.defaults
-    return {
-        name: _setting(settled.get(name), rules.get(name), given.get(name), defaults.get(name), leaves.get(name))
-        for name in names
-    }
+    settings: dict[str, SettingValue] = {}
+    for name in names:
+        value, writer = settled.get(name), rules.get(name)
+        if isinstance(value, Unknown):
+            settings[name] = SettingValue(None, "unknown", None, given.get(name), defaults.get(name))
+        elif writer is None:
+            settings[name] = SettingValue(value, "user", None, given.get(name), defaults.get(name))
+        else:
+            parts = leaves.get(name)
+            settings[name] = SettingValue(value, "rule", writer, given.get(name), defaults.get(name), parts)
+    return settings
 
 
 def _unsure(run: Run) -> Iterable[str]:
     return () if run.exact else [name for name, value in run.settings.items() if isinstance(value, Unknown)]
-
-
-def _setting(
-    value: Json | Unknown, rule: str | None, requested: Json, default: Json, leaves: dict[str, str] | None
-) -> SettingValue:
-    if isinstance(value, Unknown):
-        return SettingValue(None, "unknown", None, requested, default)
-    if rule is not None:
-        return SettingValue(value, "rule", rule, requested, default, leaves)
-    return SettingValue(value, "user", None, requested, default)
 
 
 def _undetermined(outcome: Outcome) -> tuple[Undetermined, ...]:

@@ -8,11 +8,11 @@ from archcap.model.base import Json
 from archcap.model.resolution import Cause, Finding
 from archcap.resolver import wording
 from archcap.resolver.causes import causes_of
-from archcap.resolver.outcome import Bar, Outcome, adjusted_settings, statement_of
+from archcap.resolver.outcome import Bar, Outcome, statement_of
 from archcap.rules.run import KIND, NAME, STATEMENT, VALUE, Kind
 from archcap.suggest import nearest_names
 
-_ENDS, _SET = (Kind.FINDING, Kind.REFUSED), Kind.SET
+_SET = Kind.SET
 
 
 def findings_of(outcome: Outcome) -> tuple[Finding, ...]:
@@ -23,14 +23,16 @@ def findings_of(outcome: Outcome) -> tuple[Finding, ...]:
 
 
 def _traced(outcome: Outcome) -> Iterator[Finding]:
-    silent = frozenset(adjusted_settings(outcome.subject, outcome.run))
-    trace = outcome.run.trace
-    for index in outcome.ends if not silent else range(len(trace)):
-        event = trace[index]
-        if event[KIND] in _ENDS:
-            yield _finding(outcome, index)
-        elif event[KIND] == _SET and event[NAME] in silent and not _is_logged(outcome, event[STATEMENT]):
-            yield _replaced(outcome, index)
+    told = [*outcome.ends, *_silent_writes(outcome)] if outcome.adjusted else outcome.ends
+    for at in sorted(told):
+        yield _replaced(outcome, at) if outcome.run.trace[at][KIND] is _SET else _finding(outcome, at)
+
+
+def _silent_writes(outcome: Outcome) -> list[int]:
+    """Return where in the trace a value that the user gave is replaced without a word."""
+    writes = enumerate(outcome.run.trace)
+    found = [(at, index) for at, (kind, index, name, _) in writes if kind is _SET and name in outcome.adjusted]
+    return [at for at, index in found if not _is_logged(outcome, index)]
 
 
 def _is_logged(outcome: Outcome, statement: int) -> bool:

@@ -71,7 +71,7 @@ class History:
     def returns(self) -> Mapping[int, int]:
         """Where in the trace each statement ended its step."""
         if self._returns is None:
-            self._returns = {event[STATEMENT]: at for at, event in enumerate(self.run.trace) if event[KIND] == _RETURN}
+            self._returns = {event[STATEMENT]: at for at, event in enumerate(self.run.trace) if event[KIND] is _RETURN}
         return self._returns
 
     def before(self, event: int) -> Moment:
@@ -112,7 +112,7 @@ class History:
         """Return the last event before *before* that wrote *head* or a part of it."""
         last = self._index() if self._last is None else self._last
         at = last.get(head, _NEVER)
-        if head not in self._in_parts and (at == _NEVER or (at < before and self.run.trace[at][KIND] == kind)):
+        if head not in self._in_parts and (at == _NEVER or (at < before and self.run.trace[at][KIND] is kind)):
             return at
         return next(self._writes(before, kind, head), _NEVER)
 
@@ -128,7 +128,7 @@ class History:
         trace = self.run.trace
         for at in range(before - 1, -1, -1):
             event = trace[at]
-            if event[KIND] == kind and event[NAME].partition(".")[0] == head:
+            if event[KIND] is kind and event[NAME].partition(".")[0] == head:
                 yield at
 
     def _put_together(self, before: int, kind: str, name: str) -> Json | Unknown:

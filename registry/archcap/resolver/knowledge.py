@@ -53,6 +53,10 @@ class ReleaseView(Protocol):
         """Settings of this release."""
 
     @property
+    def closed_choices(self) -> Mapping[str, Sequence[str | int]]:
+        """The choices of settings that take nothing else."""
+
+    @property
     def defaults(self) -> Mapping[str, Json]:
         """The engine's raw default of every setting."""
 

@@ -5,7 +5,7 @@ Cheap enough to try hundreds of variations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from archcap.model.base import Json
 from archcap.model.resolution import Verdict
@@ -14,9 +14,9 @@ from archcap.resolver.history import History
 from archcap.resolver.inputs import inputs_of
 from archcap.resolver.knowledge import SnapshotView
 from archcap.resolver.subject import Subject
-from archcap.rules.run import KIND, NAME, STATEMENT, Event, Inputs, Kind, Run, StatementInfo, Unknown
+from archcap.rules.run import KIND, STATEMENT, Event, Inputs, Kind, Run, StatementInfo, Unknown
 
-_ENDS = (Kind.FINDING, Kind.REFUSED)
+_FINDING, _REFUSED, _SET = Kind.FINDING, Kind.REFUSED, Kind.SET
 _BLOCKS = ("error", "unsafe")
 
 
@@ -25,6 +25,7 @@ class Outcome:
     """A run with its verdict.
 
     Attributes:
+        adjusted: the settings whose value the user gave and the engine changed.
         ends: indices into the trace of its findings and the refusal, in order.
         blockers: those that stand in the way.
         barred: why the launch never reaches the rules' verdict: a value outside its choices, an unknown architecture.
@@ -34,6 +35,7 @@ class Outcome:
     inputs: Inputs
     run: Run
     verdict: Verdict
+    adjusted: tuple[str, ...]
     ends: tuple[int, ...]
     blockers: tuple[int, ...]
     barred: tuple[Bar, ...]
@@ -54,33 +56,29 @@ def outcome_of(subject: Subject, snapshot: SnapshotView) -> Outcome:
     inputs = inputs_of(subject, snapshot)
     run = subject.view.program.run(inputs)
     bars = tuple(_bars(subject))
-    ends = tuple([at for at, event in enumerate(run.trace) if event[KIND] in _ENDS])
+    ends = tuple([at for at, event in enumerate(run.trace) if event[KIND] is _FINDING or event[KIND] is _REFUSED])
     blockers = tuple(at for at in ends if _stands_in_the_way(subject, run.trace[at]))
-    verdict = _verdict(subject, run, blockers, bars)
-    return Outcome(subject, inputs, run, verdict, ends, blockers, bars, History(run, inputs))
+    adjusted = tuple(_adjusted(subject, run))
+    verdict = _verdict(subject, run, blockers, bars, adjusted)
+    return Outcome(subject, inputs, run, verdict, adjusted, ends, blockers, bars, History(run, inputs))
 
 
 def _bars(subject: Subject) -> Iterator[Bar]:
     view = subject.view
     for name, value in subject.settings.items():
-        span = view.spans[name]
-        if (
-            span.choices
-            and not span.open_choices
-            and value is not None
-            and any(v not in span.choices for v in _each(value))
-        ):
+        choices = view.closed_choices.get(name)
+        if choices is not None and value is not None and not _among(value, choices):
             yield Bar("settings.choice", name, value)
     if subject.architecture is not None and subject.architecture not in view.architectures:
         yield Bar("architecture.unknown", None, subject.architecture)
 
 
-def _each(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else [value]
+def _among(value: Json, choices: Sequence[str | int]) -> bool:
+    return all(one in choices for one in value) if isinstance(value, list) else value in choices
 
 
 def _stands_in_the_way(subject: Subject, event: Event) -> bool:
-    return event[KIND] == Kind.REFUSED or statement_of(subject, event[STATEMENT]).severity in _BLOCKS
+    return event[KIND] is _REFUSED or statement_of(subject, event[STATEMENT]).severity in _BLOCKS
 
 
 def statement_of(subject: Subject, index: int) -> StatementInfo:
@@ -88,27 +86,33 @@ def statement_of(subject: Subject, index: int) -> StatementInfo:
     return subject.view.program.statements[index]
 
 
-def _verdict(subject: Subject, run: Run, blockers: tuple[int, ...], bars: tuple[Bar, ...]) -> Verdict:
+def _verdict(
+    subject: Subject, run: Run, blockers: tuple[int, ...], bars: tuple[Bar, ...], adjusted: tuple[str, ...]
+) -> Verdict:
     if run.refused is not None or bars:
         return "refused"
     if blockers:
         return "unsafe"
     if any(statement_of(subject, index).severity in _BLOCKS for index, _ in run.undetermined):
         return "unknown"
-    return "adjusted" if any(adjusted_settings(subject, run)) else "ok"
+    return "adjusted" if adjusted else "ok"
 
 
-def adjusted_settings(subject: Subject, run: Run) -> Iterator[str]:
+def _adjusted(subject: Subject, run: Run) -> Iterator[str]:
     """Yield the settings whose value the user gave and the engine changed; respelling a value is no change."""
+    settled = run.settings
     for name, asked in subject.settings.items():
-        span = subject.view.spans[name]
-        if asked is None or (span.sentinel is not None and asked == span.sentinel):
+        value = settled.get(name)
+        if value == asked or asked is None or isinstance(value, Unknown):
             continue
-        value = run.settings.get(name)
-        if not isinstance(value, Unknown) and value != asked and not _respelled(subject, run, name):
+        sentinel = subject.view.spans[name].sentinel
+        if (sentinel is None or asked != sentinel) and not _respelled(subject, run, name):
             yield name
 
 
 def _respelled(subject: Subject, run: Run, name: str) -> bool:
-    writes = [event for event in run.trace if event[KIND] == Kind.SET and event[NAME] == name]
-    return bool(writes) and all(statement_of(subject, event[STATEMENT]).alias for event in writes)
+    program = subject.view.program
+    if not any(program.statements[index].alias for index in program.writers.get(name, ())):
+        return False
+    writes = [index for kind, index, written, _ in run.trace if kind is _SET and written == name]
+    return bool(writes) and all(program.statements[index].alias for index in writes)

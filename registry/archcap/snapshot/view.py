@@ -75,6 +75,12 @@ class ReleaseView:
         return LazyMapping(raw, lambda name: record(SettingSpan, raw[name]))
 
     @cached_property
+    def closed_choices(self) -> Mapping[str, Sequence[str | int]]:
+        """The choices of settings that take nothing else."""
+        closed = (name for name, raw in self._raw_spans.items() if raw.get("choices") and not raw.get("open_choices"))
+        return {name: self.spans[name].choices for name in closed}
+
+    @cached_property
     def defaults(self) -> Mapping[str, Json]:
         """The engine's raw default of every setting of this release."""
         return {name: span.get("default") for name, span in self._raw_spans.items()}
