@@ -141,15 +141,18 @@ def find_gpu(name: str, snapshot: SnapshotView) -> tuple[str, Gpu]:
     raise unknown("hardware", name, known)
 
 
-def _assumptions(given: Mapping[str, Json], view: ReleaseView, hw: Mapping[str, Json]) -> dict[str, Json]:
+def _assumptions(given: Mapping[str, Json], view: ReleaseView, hw: Mapping[str, Json]) -> Mapping[str, Json]:
     for name in given:
         if name not in view.names.assumptions:
             raise unknown("assumption", name, view.names.assumptions)
     platform = hw.get("platform")
-    return {**view.assumed_on(platform if isinstance(platform, str) else None), **given}
+    assumed = view.assumed_on(platform if isinstance(platform, str) else None)
+    return {**assumed, **given} if given else assumed
 
 
-def _environment(given: Mapping[str, str | int | float | bool], view: ReleaseView) -> dict[str, Json]:
+def _environment(given: Mapping[str, str | int | float | bool], view: ReleaseView) -> Mapping[str, Json]:
+    if not given:
+        return view.env_defaults
     declared = view.names.env
     known = {name: value for name, value in given.items() if name in declared}
     return {**view.env_defaults, **{name: env_value(name, value, declared[name]) for name, value in known.items()}}

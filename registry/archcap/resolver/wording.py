@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from archcap.model.architectures import Architecture
 from archcap.model.base import Json
@@ -18,7 +19,8 @@ from archcap.rules.run import Unknown
 from archcap.suggest import nearest_names
 
 _LONGEST = 60
-_PLACE = re.compile(r"\{\{|\}\}|\{[^{}]+\}")
+_PLACE = re.compile(r"(\{\{|\}\}|\{[^{}]+\})")
+_BRACES = ("{", "}")
 
 
 def value_text(value: Json | Unknown) -> str:
@@ -110,7 +112,13 @@ def raised(text: str) -> str:
 
 def fill(template: str, values: Mapping[str, Json]) -> str:
     """Put *values* into the `{name}` places of *template*; `{{` and `}}` stand for braces."""
-    return _PLACE.sub(lambda found: _filled(found.group(), values), template)
+    return "".join([_filled(part, values) if part[:1] in _BRACES else part for part in _parts(template)])
+
+
+@lru_cache(maxsize=4096)
+def _parts(template: str) -> tuple[str, ...]:
+    """Return the texts and the places of a template, which the registry has a few thousand of."""
+    return tuple(part for part in _PLACE.split(template) if part)
 
 
 def _filled(place: str, values: Mapping[str, Json]) -> str:

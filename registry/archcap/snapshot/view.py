@@ -215,14 +215,15 @@ class ReleaseView:
 
         "Has" as `capabilities_of` means it: on some platform or under some condition suffices.
         """
+        key = (architecture, capability)
+        if key in self._since:
+            return self._since[key]
         raw = self._facts.raw_architecture(architecture)
         entries = section(raw, "support").get(capability)
         if raw is None or entries is None:
             return None  # not remembered: anybody can ask for any name
-        key = (architecture, capability)
-        if key not in self._since:
-            self._since[key] = self._first_later(raw, entries)
-        return self._since[key]
+        since = self._since[key] = self._first_later(raw, entries)
+        return since
 
     def _first_later(self, raw: JsonObject, entries: Json) -> str | None:
         for at in self.timeline.after(self._at):
