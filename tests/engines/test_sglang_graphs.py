@@ -98,3 +98,14 @@ def test_an_image_tower_takes_its_share(layers: int, width: int, factor: float) 
 @given(st.integers(1, 200), st.integers(64, 8192))
 def test_an_image_tower_never_takes_more_than_a_quarter(layers: int, width: int) -> None:
     assert 0.76 - 1e-9 <= image_tower_factor(layers, width) <= 0.9975 + 1e-9
+
+
+@pytest.mark.parametrize("sizes", [prefill_graph_sizes, lambda n: decode_graph_sizes(n, False, False)])
+def test_a_list_that_would_fill_the_memory_is_not_made(sizes) -> None:
+    with pytest.raises(ValueError, match="graph sizes"):
+        sizes(10**12)
+
+
+def test_a_list_belongs_to_who_asked_for_it() -> None:
+    prefill_graph_sizes(48).clear()
+    assert prefill_graph_sizes(48)[-1] == 48

@@ -5,20 +5,21 @@ Knows no rules, no releases and no cards; everything arrives as plain values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import cast
 
 from archcap.engines import Function
 
 Sizes = list[int]
-_KEPT = 512
+Steps = tuple[tuple[int, int, int], ...]
+_KEPT, _MOST = 512, 1 << 20
 """Size lists remembered; launches ask for the same few again and again."""
 _TOWER = (24, 1024)
 """Layers and width of the image tower whose cost counts as one."""
 
 
-@lru_cache(_KEPT)
 def prefill_graph_sizes(largest: int) -> Sizes:
     """Return the token counts for which a prefill graph is captured.
 
@@ -30,10 +31,9 @@ def prefill_graph_sizes(largest: int) -> Sizes:
         sglang@0.5.23:srt/arg_groups/cuda_graph_hook.py:generate_prefill_cuda_graph_batch_sizes
     """
     steps = ((4, 32, 4), (48, 256, 16), (288, 512, 32), (576, 1024, 64), (1280, 4096, 256), (4608, largest, 512))
-    return _up_to(largest, steps)
+    return list(_up_to(largest, steps))
 
 
-@lru_cache(_KEPT)
 def decode_graph_sizes(largest: int, padded: bool, speculative: bool) -> Sizes:
     """Return the batch sizes for which a decode graph is captured.
 
@@ -47,16 +47,15 @@ def decode_graph_sizes(largest: int, padded: bool, speculative: bool) -> Sizes:
         sglang@0.5.23:srt/arg_groups/cuda_graph_hook.py:generate_decode_cuda_graph_batch_sizes
     """
     if not padded:
-        steps: tuple[tuple[int, int, int], ...] = ((1, largest, 1),)
+        steps: Steps = ((1, largest, 1),)
     elif speculative:
         steps = ((1, 8, 1), (10, 32, 2), (40, 64, 4), (72, 256, 8), (272, largest, 16))
     else:
         steps = ((1, 1, 1), (2, 2, 1), (4, 12, 4), (16, 256, 8), (272, 511, 16), (512, largest, 32))
     sizes = _up_to(largest, steps)
-    return sizes if largest in sizes else [*sizes, largest]
+    return list(sizes) if largest in sizes else [*sizes, largest]
 
 
-@lru_cache(_KEPT)
 def cpu_graph_sizes(largest: int, padded: bool) -> Sizes:
     """Return the batch sizes that are compiled on a CPU.
 
@@ -67,7 +66,7 @@ def cpu_graph_sizes(largest: int, padded: bool) -> Sizes:
         sglang@0.5.23:srt/arg_groups/cuda_graph_hook.py:generate_cpu_graph_batch_sizes
     """
     if not padded:
-        return list(range(1, largest + 1))
+        return list(_up_to(largest, ((1, largest, 1),)))
     steps = ((1, 16, 1), (18, 30, 2), (32, 80, 4), (84, largest, 8))
     return sorted({*_up_to(largest, steps), largest})
 
@@ -98,9 +97,18 @@ def image_tower_factor(layers: int, width: int) -> float:
     return 0.95 * max(0.8, min(1.05, 1.0 - 0.1 * (cost - 1.0)))
 
 
-def _up_to(largest: int, steps: Iterable[tuple[int, int, int]]) -> Sizes:
-    """Return the numbers of inclusive ranges (first, last, step) that do not exceed *largest*."""
-    return [size for first, last, step in steps for size in range(first, min(last, largest) + 1, step)]
+@lru_cache(_KEPT)
+def _up_to(largest: int, steps: Steps) -> tuple[int, ...]:
+    """Return the sizes of all *steps* (first, last, step) up to *largest*.
+
+    Raises:
+        ValueError: they are more than anybody could capture; a list of them would fill the memory.
+    """
+    ranges = [range(first, min(last, largest) + 1, step) for first, last, step in steps]
+    count = sum(map(len, ranges))
+    if count > _MOST:
+        raise ValueError(f"{count} graph sizes")
+    return tuple(chain.from_iterable(ranges))
 
 
 FUNCTIONS = cast(

@@ -12,9 +12,14 @@ from dataclasses import dataclass, field
 from archcap.rules import expr as x
 from archcap.rules.emit import Emitter
 from archcap.rules.ir import DefineIR, ReleaseIR, StepIR, Stmt, Write, expressions, statements
+from archcap.rules.plainness import Plainness
 
 SHORT = 12
 """Nodes of a definition up to which it stands where it is used; a call costs as much."""
+STANDS = 6
+"""Statements of a step up to which it stands in the function that drives it."""
+GUARDS = 3
+"""Guards of a step up to which they are asked before it is called."""
 _INDENT = "    "
 _KINDS = {"set": "SET", "default": "SET", "var": "VAR", "fact": "FACT", "env": "ENV", "env_if_unset": "ENV"}
 _ORDER = (
@@ -44,7 +49,7 @@ def generate(ir: ReleaseIR) -> Generated:
         writer.define(define)
     for step in ir.steps:
         _StepWriter(writer, step, stopping).write()
-    return writer.finish()
+    return writer.finish(_drivers(writer, stopping))
 
 
 def stopping_steps(ir: ReleaseIR) -> frozenset[str]:
@@ -73,6 +78,7 @@ class _Module:
     def __init__(self, ir: ReleaseIR) -> None:
         self.ir = ir
         self.short = short_defines(ir)
+        self.plainness = Plainness(ir.defines)
         self.body: list[str] = []
         self.marks: list[tuple[int, int]] = []
         self.constants: list[str] = []
@@ -115,8 +121,8 @@ class _Module:
                 self.marks.append((len(self.body), statement))
             self.body.append(_INDENT + line)
 
-    def finish(self) -> Generated:
-        """Return the whole module."""
+    def finish(self, pipeline: list[tuple[str, str]]) -> Generated:
+        """Return the whole module; *pipeline* has functions with their stages."""
         ir = self.ir
         head = [
             f'"""Rules of {_comment(f"{ir.engine} {ir.release}")}, generated: do not edit."""',
@@ -133,9 +139,8 @@ class _Module:
             "",
             *self.constants,
         ]
-        stages = {step.name: step.stage for step in ir.steps}
         tail = ["", "", "PIPELINE = ("]
-        tail += [f"{_INDENT}(step_{name}, {stages[name]!r})," for name in ir.pipeline]
+        tail += [f"{_INDENT}({function}, {stage!r})," for function, stage in pipeline]
         tail += [")", "PIPELINE_FILE = (lambda: 0).__code__.co_filename"]
         lines = [(len(head) + offset + 1, statement) for offset, statement in self.marks]
         return Generated("\n".join([*head, *self.body, *tail]) + "\n", lines)
@@ -174,10 +179,13 @@ def _literals(values: tuple[tuple[str, x.Expr], ...]) -> str:
 class _StepWriter:
     """Writes one step's function."""
 
-    def __init__(self, module: _Module, step: StepIR, stopping: frozenset[str]) -> None:
+    def __init__(
+        self, module: _Module, step: StepIR, stopping: frozenset[str], emitter: Emitter | None = None
+    ) -> None:
         self.module, self.step, self.stopping = module, step, stopping
-        self.emitter = Emitter(module.short)
+        self.emitter = emitter or Emitter(module.short)
         self.lines: list[tuple[str, int | None]] = []
+        self.plain = module.plainness.locals_of(step.body)
         self.temporaries = 0
         self.pending = step.isolated and any(
             stmt.call or any(write.kind in ("set", "default", "var") for write in stmt.writes)
@@ -271,7 +279,9 @@ class _StepWriter:
         again = repeated_calls([write.value for write in stmt.writes])
         for write in stmt.writes:
             self.share(stmt, write.value, again, depth)
-            text = value_text(self.emitter, write.value)
+            text = self.emitter.text(write.value)
+            if self.module.plainness.may_collect(write.value, self.plain):
+                text = f"plain({text})"
             if not isinstance(write.value, x.Const):
                 self.temporaries += 1
                 name = f"v{self.temporaries}"
@@ -376,6 +386,58 @@ class _StepWriter:
         self.line(depth, f"return{code}", stmt.index)
 
 
+def _drivers(module: _Module, stopping: frozenset[str]) -> list[tuple[str, str]]:
+    """Add functions that run the steps of the pipeline one after another; return them with their stages.
+
+    One function holds neighbours of a stage up to a step that may stop it. A short step stands in it, and one that does
+    nothing unless a guard holds is called only then: most steps do nothing for most launches.
+    """
+    steps = {step.name: step for step in module.ir.steps}
+    pipeline: list[tuple[str, str]] = []
+    group: list[StepIR] = []
+    for name in module.ir.pipeline:
+        step = steps[name]
+        if group and (group[-1].stage != step.stage or group[-1].name in stopping or name in stopping):
+            pipeline.append(_driver(module, group, len(pipeline), stopping))
+            group = []
+        group.append(step)
+    if group:
+        pipeline.append(_driver(module, group, len(pipeline), stopping))
+    return pipeline
+
+
+def _driver(module: _Module, group: list[StepIR], number: int, stopping: frozenset[str]) -> tuple[str, str]:
+    stage = group[0].stage
+    if len(group) == 1:
+        return f"step_{group[0].name}", stage
+    emitter = Emitter(module.short)
+    lines: list[tuple[str, int | None]] = []
+    for step in group:
+        lines += [(f"# {_comment(step.name)}", -1), *_driven(module, step, emitter, stopping)]
+    module.function(f"steps_{number}(X)", f"stage {stage}", emitter, lines)
+    return f"steps_{number}", stage
+
+
+def _driven(
+    module: _Module, step: StepIR, emitter: Emitter, stopping: frozenset[str]
+) -> list[tuple[str, int | None]]:
+    """Return the lines by which a driver runs *step*."""
+    whole = list(statements(step.body))
+    if not step.isolated and len(whole) <= STANDS and not any(stmt.returns or stmt.stop for stmt in whole):
+        writer = _StepWriter(module, step, stopping, emitter)
+        writer.block(step.body, 0)
+        return writer.lines
+    call = f"step_{step.name}(X)"
+    guards = [(stmt.when, stmt.index) for stmt in step.body if stmt.when is not None]
+    if len(guards) < len(step.body) or len(guards) > GUARDS:
+        return [(call, None)]
+    lines: list[tuple[str, int | None]] = []
+    for at, (guard, statement) in enumerate(guards):
+        lines.append((f"{'elif' if at else 'if'} {emitter.text(guard)}:", statement))
+        lines.append((_INDENT + call, statement))
+    return lines
+
+
 def always_read(node: x.Expr) -> Iterator[x.Expr]:
     """Yield *node* and its parts that are computed whenever it is, the innermost first."""
     if isinstance(node, x.Call | x.Display | x.Binary | x.Unary | x.Index):
@@ -396,27 +458,4 @@ def _comment(text: str) -> str:
     return "".join(char if char.isalnum() or char in " ._:@/+-" else "?" for char in text)
 
 
-def value_text(emitter: Emitter, node: x.Expr) -> str:
-    """Return a written value; one that may hold tuples or sets becomes plain JSON."""
-    text = emitter.text(node)
-    return f"plain({text})" if may_be_collection(node) else text
-
-
-def may_be_collection(node: x.Expr) -> bool:
-    """Return whether the value may be, or hold, a tuple or set."""
-    if isinstance(node, x.Display):
-        return node.kind != "list" or any(may_be_collection(item) for item in node.items)
-    if isinstance(node, x.DictDisplay):
-        return any(may_be_collection(value) for value in node.values)
-    if isinstance(node, x.IfElse):
-        return may_be_collection(node.yes) or may_be_collection(node.no)
-    if isinstance(node, x.Bool):
-        return any(may_be_collection(item) for item in node.items)
-    if isinstance(node, x.Binary):
-        return node.op in "|&^+-" and (may_be_collection(node.left) or may_be_collection(node.right))
-    if isinstance(node, x.Call):
-        return not node.engine and node.name in ("min", "max", "sum", "sorted", "set", "tuple", "list")
-    return isinstance(node, x.Local | x.Defined | x.Index | x.Slice)
-
-
-__all__ = ["Generated", "engine_functions", "generate", "may_be_collection", "stopping_steps"]
+__all__ = ["Generated", "engine_functions", "generate", "stopping_steps"]

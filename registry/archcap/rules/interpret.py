@@ -15,10 +15,10 @@ from typing import Literal
 
 from archcap.rules import expr as x
 from archcap.rules.attempt import Attempt, Compiled
-from archcap.rules.codegen import may_be_collection
 from archcap.rules.evaluate import Evaluator, guarded
 from archcap.rules.functions import RAISES, raised_text
 from archcap.rules.ir import ReleaseIR, StepIR, Stmt, Write
+from archcap.rules.plainness import Plainness
 from archcap.rules.reads import Eval, read_path
 from archcap.rules.run import Inputs, Kind, Run, Unknown, Value
 from archcap.rules.runtime import ListsOf, plain
@@ -89,6 +89,7 @@ class Interpreter:
         self.ir, self.compiled, self.lists = ir, steps or {}, ListsOf()
         env = {name: _constant(node) for name, node in ir.env}
         self.evaluator = Evaluator({d.name: d for d in ir.defines}, env, dict(ir.fact_needs))
+        self.plainness = Plainness(ir.defines)
         self.vars = {name: _constant(node) for name, node in ir.vars}
         self._steps = {step.name: step for step in ir.steps}
         self._bodies: dict[str, tuple[_Do, ...]] = {}
@@ -129,7 +130,7 @@ class Interpreter:
 
     def _value(self, node: x.Expr) -> Eval:
         run = self.evaluator.value(node)
-        if not may_be_collection(node):
+        if not self.plainness.may_collect(node):
             return run
 
         def plained(state: State) -> Result:

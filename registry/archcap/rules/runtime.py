@@ -320,7 +320,7 @@ def plain(value: Any) -> Value:
     if type(value) in _SCALARS:
         return value  # type: ignore[no-any-return]
     if isinstance(value, tuple | list):
-        return [plain(item) for item in value]
+        return list(value) if _SCALARS.issuperset(map(type, value)) else [plain(item) for item in value]
     if isinstance(value, set | frozenset):
         return sorted((plain(item) for item in value), key=lambda item: (type(item).__name__, str(item)))
     return {key: plain(item) for key, item in value.items()} if isinstance(value, dict) else value
