@@ -46,11 +46,11 @@ def render(changes: Diff, console: Console) -> str:
     blocks = [
         _block("architectures", [("+", name) for name in changes.architectures_added]
                + [("-", name) for name in changes.architectures_removed], console),
-        _block("support", [(_SIGNS[one.kind], one.architecture, one.capability, _turn(one.before, one.after))
+        _block("support", [(_SIGNS[one.kind], one.architecture, one.capability, turn_text(one.before, one.after))
                            for one in changes.support], console),
         _block("lists", [(sign, one.list_id, name) for one in changes.lists
                          for sign, names in (("+", one.added), ("-", one.removed)) for name in names], console),
-        _block("settings", [(_SIGNS.get(one.kind, "~"), one.setting, _setting(one))
+        _block("settings", [(_SIGNS.get(one.kind, "~"), one.setting, change_text(one))
                             for one in changes.settings], console),
     ]  # fmt: skip
     shown = [block for block in blocks if block]
@@ -64,7 +64,8 @@ def _block(title: str, rows: Sequence[tuple[str, ...]], console: Console) -> str
     return "\n".join([console.paint(title, "bold"), *table(rows, "  ")]) if rows else ""
 
 
-def _turn(before: tuple[Holding, ...], after: tuple[Holding, ...]) -> str:
+def turn_text(before: tuple[Holding, ...], after: tuple[Holding, ...]) -> str:
+    """Return how what is had of a capability changes, in a few words; nothing where it simply came or went."""
     if before and after:
         return f"{holding_text(before)} becomes {holding_text(after)}"
     only = holding_text(before or after)
@@ -87,7 +88,8 @@ def _plain(one: Holding) -> Json:
     return [*one.value] if isinstance(one.value, tuple) else one.value
 
 
-def _setting(change: SettingChange) -> str:
+def change_text(change: SettingChange) -> str:
+    """Return what changed about a setting in a few words; nothing where it came or went."""
     if change.kind in ("added", "removed"):
         return ""
     if change.kind in ("choices", "flags") and isinstance(change.before, list) and isinstance(change.after, list):
