@@ -81,7 +81,7 @@ def test_infinity_is_read_because_published_configurations_hold_it(capctl, river
         (("show", "architecture", "RiverForCausal"), "did you mean RiverForCausalLM"),
         (("show", "hardware", "alfa"), "did you mean alpha"),
         (("diff", "toy@0.9", "sglang@0.5.18"), "unknown engine 'sglang'"),
-        (("diff", "toy@0.8", "toy@0.9"), "0.8"),
+        (("diff", "toy@main", "toy@0.9"), "main"),
         (("history", "RiverForCausal"), "did you mean RiverForCausalLM"),
         (("history", "RiverForCausalLM", "extra_bufer"), "extra_buffer"),
         (("build", "--slice", "toy@0.9"), "--slice needs a place to write to"),

@@ -133,3 +133,36 @@ def test_the_doctor_says_what_is_sound_and_what_to_do(capctl, tmp_path):
     ran = capctl("--registry", broken, "doctor")
     assert ran.code == 1
     assert "Traceback" not in ran.out
+
+
+@pytest.mark.parametrize(
+    ("words", "answers"),
+    [
+        (("list", "architectures", "--engine", "toy@0.10.post7"), "0.10.post1, the nearest one before it"),
+        (("show", "architecture", "RiverForCausalLM", "--engine", "toy@0.11.dev3"), "0.10.post1, the"),
+        (("diff", "toy@0.10", "toy@0.12"), "0.11, the nearest one before it"),
+        (("diff", "toy@0.1", "toy@0.11"), "0.9, the oldest one known"),
+        (("explain", "--engine", "toy@2", "--architecture", "RiverForCausalLM", "--setting", "page_size"), "0.11, the"),
+    ],
+)
+def test_another_release_that_answers_is_always_named(capctl, words, answers):
+    ran = capctl(*words)
+    assert ran.code == 0
+    assert f"is not in the registry; this is the answer of {answers}" in ran.err
+
+
+@pytest.mark.parametrize("asked", ["0.9", "0.10.0"])
+def test_a_release_that_is_known_needs_no_note(capctl, asked):
+    assert capctl("list", "architectures", "--engine", f"toy@{asked}").err == ""
+
+
+def test_what_is_no_release_has_no_nearest(capctl):
+    assert "'main' is no release of toy; known are 0.9 to 0.11" in capctl("diff", "toy@main", "toy@0.9").err
+    assert "unknown release '0.12'; 0.9 to 0.11 are known" in capctl("show", "release", "0.12").err
+
+
+def test_a_write_that_cannot_be_decided_is_explained(capctl):
+    words = ("explain", "--engine", "toy@0.11", "--architecture", "RiverForCausalLM", "--setting", "cache_mode")
+    ran = capctl(*words)
+    assert ran.code == 0
+    assert capctl(*words, "--format", "json").json["setting"] == "cache_mode"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from archcap.cli import OK
 from archcap.cli.command import Parser, Session
-from archcap.cli.launch import engine_release, view_of
+from archcap.cli.launch import named_view
 from archcap.cli.run import loaded
 from archcap.errors import RequestError
 from archcap.snapshot import Snapshot, release_slice
@@ -77,8 +77,8 @@ def _exports() -> Iterable[EntryPoint]:
 
 
 def _slice(text: str, session: Session) -> bytes:
-    engine, release = engine_release(text, session)
-    return release_slice(session.snapshot, engine, view_of(engine, release, session).release)
+    view = named_view(text, session)
+    return release_slice(session.snapshot, view.engine.engine, view.release)
 
 
 def _write(place: Path, data: bytes, session: Session) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from archcap.errors import RequestError
 from archcap.model.base import Record
+from archcap.model.releases import version
 from archcap.snapshot import ReleaseView, Snapshot
 from archcap.suggest import nearest_names
 
@@ -66,10 +67,15 @@ def known(kind: str, name: str, all_of_kind: Mapping[str, Record]) -> Record:
     """
     found = all_of_kind.get(name)
     if found is None:
-        near = nearest_names(name, all_of_kind)
-        hint = f"did you mean {', '.join(near)}?" if near else f"{len(all_of_kind)} are known"
+        near = nearest_names(name, all_of_kind) if kind != "release" else []  # numbers alike are not near
+        hint = f"did you mean {', '.join(near)}?" if near else f"{_extent(kind, all_of_kind)} are known"
         raise RequestError(f"unknown-{kind}", f"unknown {kind} {name!r}", hint)
     return found
+
+
+def _extent(kind: str, names: Mapping[str, Record]) -> str:
+    ordered = sorted(names, key=version) if kind == "release" else []
+    return f"{ordered[0]} to {ordered[-1]}" if ordered else str(len(names))
 
 
 def _architectures(view: ReleaseView, snapshot: Snapshot, wanted: Filter) -> Rows:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from archcap.cli import OK
 from archcap.cli.command import Parser, Session
 from archcap.cli.console import Console, table
-from archcap.cli.launch import engine_release
+from archcap.cli.launch import named_view
 from archcap.cli.text import value_text
 from archcap.errors import RequestError
 from archcap.model.base import Json
@@ -28,11 +28,13 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace, session: Session) -> int:
     """Write what changed."""
-    engine, before = engine_release(args.before, session)
-    other, after = engine_release(args.after if "@" in args.after else f"{engine}@{args.after}", session)
-    if engine != other:
-        raise RequestError("usage", f"{engine} and {other} are different engines", "compare releases of one engine")
-    changes = diff(session.snapshot, engine, before, after)
+    old = named_view(args.before, session)
+    engine = old.engine.engine
+    new = named_view(args.after if "@" in args.after else f"{engine}@{args.after}", session)
+    if engine != new.engine.engine:
+        said = f"{engine} and {new.engine.engine} are different engines"
+        raise RequestError("usage", said, "compare releases of one engine")
+    changes = diff(session.snapshot, engine, old.release, new.release)
     if args.format == "json":
         session.console.write_bytes(dumps(asdict(changes), indent=2))
     else:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from archcap.cli import OK
 from archcap.cli.command import Parser, Session
 from archcap.cli.console import Console
-from archcap.cli.launch import add_launch_options, asked, use_source
+from archcap.cli.launch import add_launch_options, asked, say_nearest, use_source
 from archcap.cli.text import chain, value_text
 from archcap.model.base import Json
 from archcap.model.codec import dumps
@@ -32,12 +32,14 @@ def run(args: argparse.Namespace, session: Session) -> int:
     use_source(args, session)
     question = asked(args, session)
     explanation = explain(question.request, session.snapshot, args.setting)
+    request = question.request
+    say_nearest(request.release, session.snapshot.release(request.engine, explanation.release), session)
     for note in (*question.notes, *session.notes):
         session.console.say(f"capctl: {note}")
     if args.format == "json":
         session.console.write_bytes(dumps(asdict(explanation), indent=2))
     else:
-        session.console.write(render(explanation, question.request.engine, session.console))
+        session.console.write(render(explanation, request.engine, session.console))
     return OK
 
 
@@ -74,7 +76,8 @@ def _leaf(value: Json, path: str) -> Json:
 
 def _write(number: int, write: Write, name: str, console: Console) -> list[str]:
     what = "it" if write.path == name else write.path
-    lines = [f"{number}. {console.paint(write.rule, 'bold')} sets {what} to {value_text(write.value)}, because"]
+    value = value_text(write.value) if write.decided else "what cannot be decided with what is given"
+    lines = [f"{number}. {console.paint(write.rule, 'bold')} sets {what} to {value}, because"]
     causes = list(chain(write.causes, console, "   "))
     if not causes:
         lines[0] = lines[0].removesuffix(", because") + "."

@@ -17,8 +17,9 @@ from archcap.engines import Launch, Options, support
 from archcap.errors import RequestError
 from archcap.model.base import Json, JsonObject
 from archcap.model.reading import request_of
-from archcap.model.releases import nearest
+from archcap.model.releases import nearest, version
 from archcap.model.request import Request
+from archcap.resolver.wording import nearest_release
 from archcap.snapshot import ReleaseView
 from archcap.suggest import nearest_names
 
@@ -116,6 +117,24 @@ def engine_release(text: str | None, session: Session) -> tuple[str, str]:
     if at and not release:
         raise RequestError("usage", f"{text!r} ends before the release", example)
     return engine, release or session.snapshot.releases(engine)[-1]
+
+
+def named_view(text: str, session: Session) -> ReleaseView:
+    """Return the release that answers for `NAME[@RELEASE]`, and say so when it is another one.
+
+    Raises:
+        RequestError: as `engine_release` and `view_of`.
+    """
+    engine, release = engine_release(text, session)
+    view = view_of(engine, release, session)
+    say_nearest(release, view, session)
+    return view
+
+
+def say_nearest(release: str, view: ReleaseView, session: Session) -> None:
+    """Say that another release than *release* answers, where that is so and the answer itself has no place for it."""
+    if version(release) != version(view.release):
+        session.console.say(f"capctl: {nearest_release(release, view.release)}")
 
 
 def view_of(engine: str, release: str, session: Session) -> ReleaseView:

@@ -8,7 +8,7 @@ from archcap.cli import OK
 from archcap.cli.catalogue import KINDS, Filter, rows_of
 from archcap.cli.command import Parser, Session
 from archcap.cli.console import table
-from archcap.cli.launch import add_source_option, engine_release, use_source, view_of
+from archcap.cli.launch import add_source_option, named_view, use_source
 from archcap.model.codec import dumps
 
 SUMMARY = "list architectures, capabilities, settings, releases, hardware and more"
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     use_source(args, session)
     for note in session.notes:
         session.console.say(f"capctl: {note}")
-    view = view_of(*engine_release(args.engine or session.default_engine, session), session)
+    view = named_view(args.engine or session.default_engine, session)
     wanted = Filter(tuple(args.having), tuple(args.lacking), args.family, args.include_conditional)
     rows = rows_of(args.kind, view, session.snapshot, wanted)
     if args.format == "json":

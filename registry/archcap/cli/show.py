@@ -9,7 +9,7 @@ from archcap.cli import OK
 from archcap.cli.catalogue import SHOWN, record_of
 from archcap.cli.command import Parser, Session
 from archcap.cli.console import Console, table
-from archcap.cli.launch import engine_release, view_of
+from archcap.cli.launch import named_view
 from archcap.cli.text import value_text
 from archcap.model.architectures import Architecture, NameList
 from archcap.model.base import JsonObject, Record
@@ -31,7 +31,7 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace, session: Session) -> int:
     """Write what is known."""
-    view = view_of(*engine_release(args.engine or session.default_engine, session), session)
+    view = named_view(args.engine or session.default_engine, session)
     found = record_of(args.kind, args.name, view, session.snapshot)
     if args.format == "json":
         session.console.write_bytes(dumps(_object(args.kind, args.name, found, view), indent=2))

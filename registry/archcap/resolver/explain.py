@@ -13,7 +13,7 @@ from archcap.resolver.causes import causes_of, causes_of_absence
 from archcap.resolver.knowledge import SnapshotView
 from archcap.resolver.outcome import outcome_of, statement_of
 from archcap.resolver.subject import subject_of, unknown
-from archcap.rules.run import KIND, NAME, STATEMENT, VALUE, Kind
+from archcap.rules.run import KIND, NAME, STATEMENT, VALUE, Kind, Unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class Write:
     value: Json
     causes: tuple[Cause, ...]
     source: str | None
+    decided: bool = True
+    """False when the value hangs on something unknown; *value* is None then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,10 @@ def explain(request: Request, snapshot: SnapshotView, setting: str) -> Explanati
     for index, event in enumerate(outcome.run.trace):
         if event[KIND] == Kind.SET and (event[NAME] == setting or event[NAME].startswith(setting + ".")):
             info = statement_of(outcome.subject, event[STATEMENT])
-            writes.append(Write(info.id, info.step, event[NAME], event[VALUE], causes_of(outcome, index), info.source))
+            value = None if isinstance(event[VALUE], Unknown) else event[VALUE]
+            decided = not isinstance(event[VALUE], Unknown)
+            causes = causes_of(outcome, index)
+            writes.append(Write(info.id, info.step, event[NAME], value, causes, info.source, decided))
     left = () if writes else causes_of_absence(outcome, head)
     return Explanation(
         setting, view.release, settings_of(outcome).get(head), view.defaults.get(head), tuple(writes), left

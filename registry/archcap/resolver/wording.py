@@ -13,7 +13,7 @@ from functools import lru_cache
 from archcap.model.architectures import Architecture
 from archcap.model.base import Json
 from archcap.model.engine import Declared
-from archcap.model.releases import held_when
+from archcap.model.releases import held_when, version
 from archcap.resolver.knowledge import ReleaseView
 from archcap.rules.run import Unknown
 from archcap.suggest import nearest_names
@@ -161,7 +161,8 @@ NO_FIX = "No change of one or two settings, nor a later release, cures this laun
 
 def nearest_release(asked: str, used: str) -> str:
     """Return the note that another release than the one asked for answers."""
-    return f"Release {asked} is not in the registry; this is the answer of {used}, the nearest one before it."
+    which = "the nearest one before it" if version(used) < version(asked) else "the oldest one known"
+    return f"Release {asked} is not in the registry; this is the answer of {used}, {which}."
 
 
 def declared_text(says: str, value: Json | Unknown) -> str:
