@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from archcap.cli.command import Parser, Session, key_value
@@ -68,10 +68,11 @@ def use_source(args: argparse.Namespace, session: Session) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request with what was noted while it was put together."""
+    """A request with what was noted while it was put together, and the flags that a pasted command uses."""
 
     request: Request
     notes: tuple[str, ...]
+    flags: Mapping[str, str | None] = field(default_factory=dict)
 
 
 def asked(args: argparse.Namespace, session: Session, fixes: bool = False) -> Asked:
@@ -97,7 +98,7 @@ def asked(args: argparse.Namespace, session: Session, fixes: bool = False) -> As
     hardware = _hardware(args, settings, view)
     if hardware:
         request["hardware"] = hardware
-    return Asked(request_of(request), (*launch.notes, *notes))
+    return Asked(request_of(request), (*launch.notes, *notes), launch.flags)
 
 
 def engine_release(text: str | None, session: Session) -> tuple[str, str]:

@@ -45,7 +45,7 @@ def render(answer: Resolution, view: ReleaseView, snapshot: SnapshotView, consol
     """
     blocks = [
         _head(answer, console),
-        *(_finding(finding, console) for finding in answer.findings),
+        *(finding_text(finding, console) for finding in answer.findings),
         _fixes(answer, view, snapshot, console),
         _settings(answer, console),
         _undetermined(answer, console),
@@ -83,7 +83,8 @@ def _head(answer: Resolution, console: Console) -> str:
     return f"{lead}: {what} on {answer.engine} {answer.release}{near} {words}"
 
 
-def _finding(finding: Finding, console: Console) -> str:
+def finding_text(finding: Finding, console: Console) -> str:
+    """Return one finding with its causes and its source."""
     severity = console.paint(finding.severity, "bold", _SEVERITIES[finding.severity])
     lines = [f"{severity} {_STAGES[finding.stage]}: {console.paint(finding.rule, 'bold')}"]
     lines.append(console.wrap(finding.message, "  "))

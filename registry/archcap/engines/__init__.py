@@ -48,11 +48,13 @@ class Launch:
         settings: what its flags set, under the engine's own names.
         env: environment variables assigned in front of it.
         notes: what a reader should know: deprecated spellings, flags without effect.
+        flags: the spellings it uses, in full, each with the setting it writes; None for a flag of no setting.
     """
 
     settings: dict[str, Json]
     env: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    flags: Mapping[str, str | None] = field(default_factory=dict)
 
 
 class EngineSupport(Protocol):

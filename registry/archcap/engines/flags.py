@@ -40,7 +40,7 @@ def parse_flags(words: Sequence[str], options: Options, engine: str) -> Launch:
     """
     where = f"{engine} {options.release}"
     parser = _parser(_Taken(options.spans, options.loose), where)
-    namespace = argparse.Namespace(settings={}, notes=[])
+    namespace = argparse.Namespace(settings={}, notes=[], flags={})
     try:
         _, extras = parser.parse_known_args(list(words), namespace)
     except argparse.ArgumentError as error:
@@ -50,7 +50,7 @@ def parse_flags(words: Sequence[str], options: Options, engine: str) -> Launch:
         raise RequestError("wrong-flag-value", f"{flag}: {error.message}", f"as in: {flag} VALUE") from error
     if extras:
         raise _unread(extras, options, where)
-    return Launch(settings=namespace.settings, notes=tuple(namespace.notes))
+    return Launch(settings=namespace.settings, notes=tuple(namespace.notes), flags=namespace.flags)
 
 
 def format_flags(settings: Mapping[str, Json], spans: Mapping[str, SettingSpan]) -> tuple[list[str], list[str]]:
@@ -155,6 +155,7 @@ class _Write(argparse.Action):
         if flag.replaced_by is not None:
             namespace.notes.append(f"{flag.name} is deprecated in {self.where}; use {flag.replaced_by}")
         given = values if isinstance(values, (str, list)) else None
+        namespace.flags[flag.name] = self.target.setting
         namespace.settings[self.target.setting] = _value(given, flag, span, option_string or flag.name)
 
 
@@ -173,6 +174,7 @@ class _Loose(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         name = self.option_strings[0]
+        namespace.flags[name] = None
         if self.loose.effect == "refused":
             raise RequestError("retired-flag", f"{self.where} refuses {name}", self.loose.says)
         if self.loose.effect == "flags_file":

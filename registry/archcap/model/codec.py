@@ -38,10 +38,10 @@ def to_object(resolution: Resolution) -> JsonObject:
     head["release_match"] = resolution.release_match
     head["architecture"] = resolution.architecture
     head["settings"] = {name: _setting(value) for name, value in resolution.settings.items()}
-    head["findings"] = [_finding(finding) for finding in resolution.findings]
+    head["findings"] = [finding_object(finding) for finding in resolution.findings]
     head["undetermined"] = [_undetermined(one) for one in resolution.undetermined]
     if resolution.fixes is not None:
-        head["fixes"] = [_fix(fix) for fix in resolution.fixes]
+        head["fixes"] = [fix_object(fix) for fix in resolution.fixes]
     head["plan"] = resolution.plan
     head["assumptions"] = list(resolution.assumptions)
     head["command"] = resolution.command
@@ -64,7 +64,8 @@ def _setting(setting: SettingValue) -> JsonObject:
     return value
 
 
-def _finding(finding: Finding) -> JsonObject:
+def finding_object(finding: Finding) -> JsonObject:
+    """Return a finding as a JSON object."""
     return {
         "rule": finding.rule,
         "severity": finding.severity,
@@ -88,7 +89,8 @@ def _undetermined(one: Undetermined) -> JsonObject:
     return {"rule": one.rule, "needs": list(one.needs)}
 
 
-def _fix(fix: Fix) -> JsonObject:
+def fix_object(fix: Fix) -> JsonObject:
+    """Return a fix as a JSON object."""
     return {"changes": fix.changes, "release": fix.release, "verdict": fix.verdict, "gives_up": fix.gives_up}
 
 

@@ -50,7 +50,7 @@ def subject_of(request: Request, snapshot: SnapshotView) -> Subject:
     Raises:
         RequestError: an unknown engine, release spelling, checkpoint or setting; a value of another type.
     """
-    view, exact = _release(request, snapshot)
+    view, exact = release_of(request.engine, request.release, snapshot)
     config = _config(request, snapshot)
     settings = _settings(request, view)
     effective = view.code.effective_config(config, settings) if config is not None else None
@@ -58,17 +58,22 @@ def subject_of(request: Request, snapshot: SnapshotView) -> Subject:
     return Subject(request, view, exact, architecture, effective, request.draft_config, settings)
 
 
-def _release(request: Request, snapshot: SnapshotView) -> tuple[ReleaseView, bool]:
-    if request.engine not in snapshot.engine_names:
-        raise unknown("engine", request.engine, snapshot.engine_names)
-    known = snapshot.releases(request.engine)
-    if request.release in known:
-        return snapshot.release(request.engine, request.release), True
+def release_of(engine: str, release: str, snapshot: SnapshotView) -> tuple[ReleaseView, bool]:
+    """Return the release that answers for *release*, and whether it is that one.
+
+    Raises:
+        RequestError: `unknown-engine`, or `unknown-release` when it is no version at all.
+    """
+    if engine not in snapshot.engine_names:
+        raise unknown("engine", engine, snapshot.engine_names)
+    known = snapshot.releases(engine)
+    if release in known:
+        return snapshot.release(engine, release), True
     try:
-        at = nearest(request.release, known)
+        at = nearest(release, known)
     except ValueError as error:
         raise RequestError("unknown-release", str(error), f"known releases: {known[0]} to {known[-1]}") from error
-    return snapshot.release(request.engine, at), version(at) == version(request.release)
+    return snapshot.release(engine, at), version(at) == version(release)
 
 
 def _config(request: Request, snapshot: SnapshotView) -> JsonObject | None:
