@@ -24,11 +24,12 @@ from archcap.snapshot import ReleaseView
 from archcap.suggest import nearest_names
 
 
-def add_launch_options(parser: Parser) -> None:
-    """Declare everything that describes a launch."""
+def add_launch_options(parser: Parser, source: bool = True) -> None:
+    """Declare everything that describes a launch; *source*: and the source that may answer instead of a release."""
     engine = parser.add_argument_group("engine")
     engine.add_argument("--engine", metavar="NAME[@RELEASE]", help="as in sglang@0.5.18; else its newest release")
-    add_source_option(engine)
+    if source:
+        add_source_option(engine)
     subject = parser.add_argument_group("what is launched (at most one)")
     subject.add_argument("--config", metavar="FILE|DIR|-", help="config.json, the checkpoint's folder, or - for stdin")
     subject.add_argument("--checkpoint", metavar="ID", help="a checkpoint the registry knows, as in org/name")

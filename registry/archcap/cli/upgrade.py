@@ -33,7 +33,7 @@ def configure(parser: Parser) -> None:
     """Declare the options."""
     parser.add_argument("--from", metavar="[NAME@]RELEASE", required=True, dest="before", help="the launch is from")
     parser.add_argument("--to", metavar="RELEASE", required=True, dest="after", help="the other release")
-    add_launch_options(parser)
+    add_launch_options(parser, source=False)
     parser.add_argument("--format", choices=("text", "json", "command"), default="text")
 
 
