@@ -111,5 +111,14 @@ def test_a_preflight_says_what_comes_and_the_engine_agrees(story_engine: Engine,
 
 
 def test_a_preflight_that_refuses_stops_the_launch(story_engine: Engine, service: Service) -> None:
-    with pytest.raises(AssertionError, match="ARCHCAP_PREFLIGHT=warn starts it all the same"):
-        story_engine.resolve(ARCHCAP_URL=service.url, ARCHCAP_PREFLIGHT="refuse", tp_size=8, dcp_size=2)
+    said = story_engine.resolve(ARCHCAP_URL=service.url, ARCHCAP_PREFLIGHT="refuse", tp_size=8, dcp_size=2)
+    stopped = said["answer"]["error"]
+    assert stopped["type"] == "SystemExit"
+    assert stopped["message"].startswith(f"archcap preflight: refused: {ARCHITECTURE} on sglang 0.5.18 does not start")
+
+
+def test_a_preflight_without_a_service_asks_the_installed_archcap(engine: Engine) -> None:
+    said = engine.resolve(ARCHCAP_MODE="off", ARCHCAP_PREFLIGHT="warn", ARCHCAP_TIMEOUT_S="60", tp_size=8)
+    lines = [line for line in said["log"] if "preflight" in line]
+    assert lines[0] == f"INFO archcap preflight: ok: {ARCHITECTURE} on sglang {engine.release} starts as asked", lines
+    assert not [line for line in lines if " in the engine, " in line], lines
