@@ -110,6 +110,7 @@ class CheckPage:
     path: str | None
     strip: str | None
     examples: tuple[tuple[str, str], ...]
+    launch: str
     answer: Answered | None
     problem: RequestError | None
 
@@ -139,6 +140,7 @@ def check_page(question: Question, snapshot: Snapshot, max_depth: int) -> CheckP
         path=question_link(question),
         strip=question_link(question, "check/releases"),
         examples=tuple(examples_of(snapshot, question.engine)),
+        launch=" ".join(snapshot.engine(question.engine).launch),
         answer=answer,
         problem=problem,
     )

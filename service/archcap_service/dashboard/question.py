@@ -157,9 +157,7 @@ def _launch(command: str, view: ReleaseView) -> Launch:
     return view.code.parse_command([text], options_of(view))
 
 
-def _subject(
-    question: Question, launch: Launch, view: ReleaseView, snapshot: Snapshot, max_depth: int
-) -> JsonObject:
+def _subject(question: Question, launch: Launch, view: ReleaseView, snapshot: Snapshot, max_depth: int) -> JsonObject:
     if question.config.strip():
         config = _config(question.config, "config.json", max_depth)
         return {"config": config, "architecture": question.architecture or None}

@@ -241,9 +241,7 @@ def capability_of(snapshot: Snapshot, engine: str, release: str, name: str) -> C
     )
 
 
-def _holder(
-    view: ReleaseView, name: str, its: Rail, at: int, capability: str, conditions: Mapping[str, str]
-) -> Holder:
+def _holder(view: ReleaseView, name: str, its: Rail, at: int, capability: str, conditions: Mapping[str, str]) -> Holder:
     run = next(run for run in its.runs if run.start <= at < run.start + run.length)
     held = holdings(view.all_architectures[name].support.get(capability, ()), view.release)
     sources = tuple(dict.fromkeys(one.source for one in held if one.source))

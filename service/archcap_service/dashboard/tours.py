@@ -144,9 +144,7 @@ def compare(snapshot: Snapshot, engine: str, before: str, after: str) -> Compare
     )
 
 
-def _support(
-    snapshot: Snapshot, view: ReleaseView, found: Diff
-) -> Iterator[tuple[str, tuple[CapabilityChange, ...]]]:
+def _support(snapshot: Snapshot, view: ReleaseView, found: Diff) -> Iterator[tuple[str, tuple[CapabilityChange, ...]]]:
     by_capability: dict[str, list[SupportChange]] = {}
     for one in found.support:
         by_capability.setdefault(one.capability, []).append(one)
@@ -189,6 +187,7 @@ class StartPage:
     checkpoints: tuple[str, ...]
     gpus: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     examples: tuple[tuple[str, str], ...]
+    launch: str
 
 
 def start(snapshot: Snapshot, engine: str) -> StartPage:
@@ -212,6 +211,7 @@ def start(snapshot: Snapshot, engine: str) -> StartPage:
         checkpoints=tuple(sorted(snapshot.checkpoints)),
         gpus=gpus(snapshot),
         examples=tuple(examples_of(snapshot, engine)),
+        launch=" ".join(about.launch),
     )
 
 

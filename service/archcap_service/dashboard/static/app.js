@@ -137,7 +137,8 @@ function ready() { matrix(); drops(); copies(); }
 document.addEventListener("DOMContentLoaded", ready);
 document.addEventListener("htmx:afterSettle", (event) => {
   ready();
-  if (event.detail.target.id === "check" || event.detail.elt.id === "check") {
+  const { target, elt } = event.detail;  // neither when an earlier page comes back
+  if (target?.id === "check" || elt?.id === "check") {
     const verdict = document.getElementById("verdict");
     if (verdict) verdict.focus({ preventScroll: true });
     scrollTo(0, 0);
