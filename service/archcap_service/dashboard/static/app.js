@@ -23,8 +23,10 @@ function matrix() {
   const chosen = (name) => [...form.querySelectorAll(`[name=${name}]`)].map((one) => one.value).filter(Boolean);
   const mask = (names) => names.reduce((sum, name) => sum | (bit.get(name) || 0n), 0n);
 
+  let late = 0;
+
   function apply() {
-    const [q] = fields, has = chosen("with"), lacks = chosen("without"), family = chosen("family")[0];
+    const q = fields[0], has = chosen("with"), lacks = chosen("without"), family = chosen("family")[0];
     const told = words(q.value), must = mask(has), mustNot = mask(lacks);
     let shown = 0;
     const alive = new Set();
@@ -37,6 +39,13 @@ function matrix() {
     for (const body of new Set(rows.map((one) => one.row.parentElement))) body.hidden = !alive.has(body);
     document.getElementById("count").value = `${shown} of ${rows.length}`;
     document.getElementById("empty").hidden = shown > 0;
+    clearTimeout(late);
+    late = setTimeout(follow, 150);
+  }
+
+  // The address, the twin and the headings that unfold follow once the typing rests.
+  function follow() {
+    const q = fields[0], has = chosen("with"), lacks = chosen("without");
     const address = new URL(location.href);
     for (const [name, value] of [["q", q.value.trim()], ["with", has.join()], ["without", lacks.join()]]) {
       if (value) address.searchParams.set(name, value); else address.searchParams.delete(name);
