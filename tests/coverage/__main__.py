@@ -1,0 +1,26 @@
+"""Writes docs/coverage.md: `python -m tests.coverage`. Says what is neither stated nor named."""
+
+from __future__ import annotations
+
+import sys
+
+from archcap.snapshot import store
+from tests.coverage.effects import RELEASE, stated, unstated
+from tests.coverage.page import page
+
+
+def main() -> int:
+    """Write the page; fail when an effect is neither a statement nor named."""
+    root = store.checkout_root()
+    assert root is not None
+    found = stated(store.open_registry(root).release("sglang", RELEASE).program)
+    (root / "docs" / "coverage.md").write_text(page(found), encoding="utf-8")
+    rest = [effect for effect, said in found.items() if not said and not any(row.covers(effect) for row in unstated())]
+    for effect in rest:
+        print(f"{effect.file}:{effect.line}: {effect.function}: {effect.kind} {effect.name or sorted(effect.needs)}")
+    print(f"{sum(found.values())} of {len(found)} effects are statements ({100 * sum(found.values()) / len(found):.1f} %)")
+    return int(bool(rest))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
