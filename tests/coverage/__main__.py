@@ -15,7 +15,8 @@ def main() -> int:
     assert root is not None
     found = stated(store.open_registry(root).release("sglang", RELEASE).program)
     (root / "docs" / "coverage.md").write_text(page(found), encoding="utf-8")
-    rest = [effect for effect, said in found.items() if not said and not any(row.covers(effect) for row in unstated())]
+    left = [effect for effect, said in found.items() if not said]
+    rest = [effect for effect in left if not any(row.covers(effect) for row in unstated())]
     for effect in rest:
         print(f"{effect.file}:{effect.line}: {effect.function}: {effect.kind} {effect.name or sorted(effect.needs)}")
     print(f"{sum(found.values())} of {len(found)} effects are statements ({100 * sum(found.values()) / len(found):.1f} %)")

@@ -1,7 +1,7 @@
 """What SGLang 0.5.23's argument resolution does, effect by effect, and which of it the rules say.
 
-An effect is a place in the engine's source that refuses, sets or remembers something, or sets an environment variable. The list
-was read off the source once and is committed; which effects are stated is computed from the rules. Knows no launch.
+An effect is a place in the engine's source that refuses, sets or remembers something, or sets an environment variable. The
+list was read off the source once and is committed; which effects are stated is computed from the rules. Knows no launch.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One effect: where, of which kind (refuse, set, remember, env), on what, and which settings its condition reads."""
+    """One effect: where, of which kind (refuse, set, remember, env), on what, and the settings its condition reads."""
 
     file: str
     line: int
@@ -68,7 +68,8 @@ def unstated() -> tuple[Unstated, ...]:
 def stated(program: Program) -> dict[Effect, bool]:
     """Return for every effect whether a statement of its function says it.
 
-    A refusal is said by a refusing statement that reads every setting its condition reads; a write by a statement that writes it.
+    A refusal is said by a refusing statement that reads every setting its condition reads; a write by a statement that
+    writes it.
     """
     acting = _by_function(program.statements)
     return {effect: _says(effect, acting.get(_plain(effect.function), ()), program) for effect in effects()}

@@ -1,4 +1,4 @@
-"""docs/coverage.md: what of SGLang 0.5.23 the rules say, counted, and what they leave out, with why. Computes nothing."""
+"""docs/coverage.md: what of SGLang 0.5.23 the rules say, counted, and what they leave out and why. Computes nothing."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from tests.coverage.effects import RELEASE, Effect, Unstated, unstated
 
 HEAD = f"""# What the rules say of SGLang {RELEASE}
 
-Argument resolution of SGLang {RELEASE} has {{total:,}} effects: places in `srt/arg_groups` that refuse a launch, set something, or set an environment variable. This page counts how many of them are
-statements of the rules and names the others. It is computed: `make coverage` writes it, and a test holds it to the rules.
+Argument resolution of SGLang {RELEASE} has {{total:,}} effects: places in `srt/arg_groups` that refuse a launch, set
+something, or set an environment variable. This page counts how many of them are statements of the rules and names the
+others. It is computed: `make coverage` writes it, and a test holds it to the rules.
 
-- A **refusal** counts as stated when a refusing statement that names the engine's function reads every setting that the engine's condition reads. Statements may join several conditions.
-- A **write** counts as stated when a statement that names the function writes the same setting, or sets the same variable.
+- A **refusal** counts as stated when a refusing statement that names the engine's function reads every setting that the
+  engine's condition reads. Statements may join several conditions.
+- A **write** counts as stated when a statement that names the function writes the same setting, or sets the same
+  variable.
 - Whether the statement then *does* the same is another question, and another check: [docs/verify.md](verify.md).
 
 **{{stated:,}} of {{total:,}} effects are statements ({{share:.1f}} %); {{named}} are named below.**
