@@ -19,7 +19,8 @@ def main() -> int:
     rest = [effect for effect in left if not any(row.covers(effect) for row in unstated())]
     for effect in rest:
         print(f"{effect.file}:{effect.line}: {effect.function}: {effect.kind} {effect.name or sorted(effect.needs)}")
-    print(f"{sum(found.values())} of {len(found)} effects are statements ({100 * sum(found.values()) / len(found):.1f} %)")
+    said = sum(found.values())
+    print(f"{said} of {len(found)} effects are statements ({100 * said / len(found):.1f} %)")
     return int(bool(rest))
 
 

@@ -1,7 +1,7 @@
 """What SGLang 0.5.23's argument resolution does, effect by effect, and which of it the rules say.
 
-An effect is a place in the engine's source that refuses, sets or remembers something, or sets an environment variable. The
-list was read off the source once and is committed; which effects are stated is computed from the rules. Knows no launch.
+An effect is a place in the engine's source that refuses, sets or remembers something, or sets an environment variable.
+The list was read off the source once and is committed; what is stated is computed from the rules. Knows no launch.
 """
 
 from __future__ import annotations
