@@ -44,15 +44,14 @@ class Chain:
             for reference in (*failing, *holding, *self._let_through(info)):
                 self._of(reference, moment, before, depth)
             return
-        telling = [[r for r in references if self._tells(r, moment)] for references in (holding, failing)]
-        pairs = zip((holding, failing), telling, strict=True)
-        plain = [[r for r in references if r not in told] for references, told in pairs]
         already = len(self.found)
-        for references in (*telling, *plain):
-            for reference in references:
-                self._of(reference, moment, before, depth)
-            if len(self.found) > already:
-                return
+        for tells in (True, False):
+            for references in (holding, failing):
+                for reference in references:
+                    if self._tells(reference, moment) is tells:
+                        self._of(reference, moment, before, depth)
+                if len(self.found) > already:
+                    return
         self._defaults((*holding, *failing), moment, depth)
 
     def of_message(self, event: int) -> None:
@@ -123,11 +122,10 @@ class Chain:
             self.of_statement(writer.index, at, depth + 1)
 
     def _says(self, kind: str, name: str, value: object) -> str:
-        names = self.subject.view.names
         if kind == "var":
-            return wording.declared_is(name, value, names.vars.get(name))  # type: ignore[arg-type]
+            return wording.declared_is(name, value, self.subject.view.names.vars.get(name))  # type: ignore[arg-type]
         if kind == "fact":
-            return wording.declared_is(name, value, names.facts.get(name))  # type: ignore[arg-type]
+            return wording.declared_is(name, value, self.subject.view.names.facts.get(name))  # type: ignore[arg-type]
         return wording.setting_is(name, value)  # type: ignore[arg-type]
 
     def _unwritten(self, reference: Reference, value: object, before: int, depth: int) -> None:
