@@ -56,11 +56,20 @@ def outcome_of(subject: Subject, snapshot: SnapshotView) -> Outcome:
     inputs = inputs_of(subject, snapshot)
     run = subject.view.program.run(inputs)
     bars = tuple(_bars(subject))
-    ends = tuple([at for at, event in enumerate(run.trace) if event[KIND] is _FINDING or event[KIND] is _REFUSED])
+    ends = _ends(run)
     blockers = tuple(at for at in ends if _stands_in_the_way(subject, run.trace[at]))
     adjusted = tuple(_adjusted(subject, run))
     verdict = _verdict(subject, run, blockers, bars, adjusted)
     return Outcome(subject, inputs, run, verdict, adjusted, ends, blockers, bars, History(run, inputs))
+
+
+def _ends(run: Run) -> tuple[int, ...]:
+    """Return where the trace has its findings and, at its end, the refusal."""
+    kinds = [event[KIND] for event in run.trace]
+    ends: list[int] = []
+    for _ in range(kinds.count(_FINDING)):
+        ends.append(kinds.index(_FINDING, ends[-1] + 1 if ends else 0))
+    return tuple(ends) if run.refused is None else (*ends, kinds.index(_REFUSED))
 
 
 def _bars(subject: Subject) -> Iterator[Bar]:
