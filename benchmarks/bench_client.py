@@ -8,7 +8,9 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
+from timeit import repeat
 
+from archcap.client import Client
 from benchmarks import Row
 from benchmarks.bench_cli import spent
 from benchmarks.bench_service import service
@@ -38,6 +40,19 @@ def at_once(code):
     return time.perf_counter() - start, said
 
 
+def looked_up():
+    client = Client("sglang", "0.5.18", "")
+    names, nested = client.capability_set("mamba_radix_cache"), {"mamba_radix_cache": {"JetNemotronForCausalLM": True}}
+    questions = {
+        "a nested dict": lambda: nested["mamba_radix_cache"]["JetNemotronForCausalLM"],
+        "name in set": lambda: "JetNemotronForCausalLM" in names,
+        "supports(name, capability)": lambda: client.supports("JetNemotronForCausalLM", "mamba_radix_cache"),
+    }
+    taken = {what: min(repeat(ask, number=20_000, repeat=9)) for what, ask in questions.items()}
+    for what in list(questions)[1:]:
+        yield Row(f"{what} / a nested dict look-up", taken[what] / taken["a nested dict"], "x", 3)
+
+
 def rows():
     with tempfile.TemporaryDirectory(prefix="archcap-bench-client-") as folder, service() as (port, _):
         cache = Path(folder, "cache")
@@ -56,6 +71,7 @@ def measured(cache):
         for path in cache.glob("*.slice"):
             os.utime(path)
 
+    yield from looked_up()
     bare = cpu("pass")
     yield Row("bare python -c pass, CPU", bare, "ms")
     spent(sys.executable, "-c", ASK)  # the service has made the slice from here on

@@ -44,10 +44,10 @@ def response(body: bytes, status: str = "200 OK", *headers: str) -> bytes:
 
 
 class Server:
-    """A listening server; *talk* gets each connection with the head of its question."""
+    """A listening server; *talk* gets each connection with the head of its question, or at once."""
 
-    def __init__(self, talk: Talk) -> None:
-        self._talk = talk
+    def __init__(self, talk: Talk, asked: bool = True) -> None:
+        self._talk, self._asked = talk, asked
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.stopped = threading.Event()
         self.questions: list[bytes] = []
@@ -65,7 +65,7 @@ class Server:
     def _answer(self, connection: socket.socket) -> None:
         with connection, contextlib.suppress(OSError):
             head = b""
-            while b"\r\n\r\n" not in head:
+            while self._asked and b"\r\n\r\n" not in head:
                 part = connection.recv(65536)
                 if not part:
                     return
@@ -80,8 +80,8 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(talk: Talk) -> Iterator[Server]:
-    server = Server(talk)
+def serving(talk: Talk, asked: bool = True) -> Iterator[Server]:
+    server = Server(talk, asked)
     try:
         yield server
     finally:

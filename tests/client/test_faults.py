@@ -91,6 +91,15 @@ def test_connections_that_are_never_taken(make: Made) -> None:
             one.close()
 
 
+@pytest.mark.parametrize("talk", ["says nothing", "drips its header", "sends a page", "sends without end"])
+def test_encryption_that_never_comes_about(talk: str, make: Made) -> None:
+    with servers.serving(servers.FAULTS[talk](), asked=False) as server:
+        client = make(server.url.replace("http:", "https:"))
+        assert asked(client)[1] < LIMIT_S + 0.3  # the first use of it loads the library and its certificates
+        assert client.source.kind == "bundle"
+        assert client.source.why
+
+
 def test_a_resolver_that_hangs_is_ended(make: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(names, "_ASK", "import time; time.sleep(60)")
     client = make("http://registry.example:8000")

@@ -48,6 +48,7 @@ class Client:
         self.release = release
         self._settings = Settings(url, timeout_s, cache_dir, strict)
         self._obtained: Obtained | None = None
+        self._sets: dict[str, frozenset[str]] = {}
         self._lock, self._lock_of = _thread.allocate_lock(), os.getpid()
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -74,7 +75,10 @@ class Client:
         Raises:
             ClientError: as for `capability_set`.
         """
-        return architecture in self.members(capability, frozenset())
+        found = self._sets.get(capability)
+        if found is None:
+            found = self._sets[capability] = self.members(capability, frozenset())
+        return architecture in found
 
     def members(self, capability: str, default: frozenset[str]) -> frozenset[str]:
         """Return the architectures that have *capability* now; *default* when nothing is known of it.
