@@ -54,9 +54,10 @@ def test_nobody_can_say_in_time(
 
 def test_strict_says_so_by_raising(make: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launches, "_RESOLVE", NOBODY)
-    with servers.serving(answering({"detail": "unknown setting 'pp'"}, "422 X")) as server:
-        with pytest.raises(ClientError, match="it answers 422: unknown setting 'pp'"):
-            make(server.url, strict=True).resolve(LAUNCH)
+    refused = answering({"detail": "unknown setting 'pp'"}, "422 X")
+    says = "it answers 422: unknown setting 'pp'"
+    with servers.serving(refused) as server, pytest.raises(ClientError, match=says):
+        make(server.url, strict=True).resolve(LAUNCH)
 
 
 def test_a_resolver_here_that_hangs_is_ended(make: Made, monkeypatch: pytest.MonkeyPatch) -> None:
