@@ -23,7 +23,7 @@ from archcap_service.problems import ServiceError
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """Which statements of a release write and read what.
+    """Which statements of a release write and read what; those that do nothing themselves are left out.
 
     Attributes:
         writers, readers: name, as `page_size` or `var.tree_page` -> statements, in order.
@@ -59,12 +59,19 @@ def _collected(program: Program) -> Uses:
         found.steps[step.name] = []
         found.rules.update({stmt.index: stmt for stmt in statements(step.body)})
     for info in program.statements:
+        if not _acts(info, found.rules[info.index]):
+            continue
         found.steps[info.step].append(info)
         for name in dict.fromkeys(map(name_of, info.writes)):
             found.writers.setdefault(name, []).append(info)
         for name in dict.fromkeys(map(name_of, reads_of(info))):
             found.readers.setdefault(name, []).append(info)
     return found
+
+
+def _acts(info: StatementInfo, rule: Stmt) -> bool:
+    """Return whether a statement does anything itself; one that only holds others has its condition in theirs."""
+    return bool(info.writes or info.severity or rule.call or rule.returns or rule.stop)
 
 
 def name_of(one: Reference) -> str:

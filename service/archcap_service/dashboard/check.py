@@ -329,5 +329,5 @@ def _cell(question: Question, seen: Understood, release: str, snapshot: Snapshot
         if error.code != "unknown-setting":
             raise
         return StripCell(release, "refused", error.message, path, here)
-    says = next((one.message for one in found.findings if one.severity in ("error", "unsafe")), "")
-    return StripCell(release, found.verdict, says, path, here)
+    worst = [one.message for one in _worst_first(found.findings) if one.severity in ("error", "unsafe")]
+    return StripCell(release, found.verdict, next(iter(worst), ""), path, here)

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from archcap.cli.text import value_text
 from archcap.model.base import Json
+from archcap.model.vocabulary import Absence
 from archcap.snapshot.compare import Holding
 
 VERDICTS = {
@@ -40,6 +41,12 @@ EFFECTS = {
     "degrade": "It does less", "none": "Nothing breaks",
 }  # fmt: skip
 STATES = {"yes": "yes", "conditional": "if", "partial": "part", "unvalidated": "untried", "no": "no"}
+
+
+def absence_words(absence: Absence) -> str:
+    """Return what the absence of a capability causes, and when."""
+    effect = EFFECTS[absence.effect]
+    return effect if absence.effect == "none" else f"{effect} {STAGES[absence.stage.value]}"
 
 
 def value_words(value: Json) -> str:
@@ -90,6 +97,6 @@ def lookup(table: Mapping[str, str]) -> Callable[[str], str]:
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "value": value_words, "runs": layer_runs, "holdings": holding_words, "plural": plural, "breakable": breakable,
     "verdict_words": lookup(VERDICTS), "stage_words": lookup(STAGES), "severity_words": lookup(SEVERITIES),
-    "origin_words": lookup(ORIGINS), "evidence_words": lookup(EVIDENCE), "effect_words": lookup(EFFECTS),
+    "origin_words": lookup(ORIGINS), "evidence_words": lookup(EVIDENCE), "absence": absence_words,
     "state_words": lookup(STATES),
 }  # fmt: skip
