@@ -45,13 +45,14 @@ def invented():
         {"steps": {**told, **shape.steps()}},
         settings={f"s{n}": TYPES[n % 3] for n in range(SETTINGS)},
         facts={name: {"type": "bool", "meaning": "m"} for name in shape.facts},
+        architectures={"RiverForCausalLM": {"releases": [{"added": "1.0"}]}},
     )
     card = Gpu(title="Card", vendor="nobody", platform="cuda", arch="sm90", compute=(9, 0))
     whole = Registry(vocabulary=vocabulary(), hardware={"card": card}, engines={engine.engine.engine: engine})
     snapshot = Snapshot.open(build(whole), code=lambda engine, release: ToyCode())
     given = {name: value for name, value in list(shape.raw.items())[::7] if value is not None}
     launch = Request(
-        engine=engine.engine.engine, release="1.0", config={"architectures": ["Nobody"]},
+        engine=engine.engine.engine, release="1.0", config={"architectures": ["RiverForCausalLM"]},
         hardware={"gpu": "card"}, settings=given,
     )  # fmt: skip
     return snapshot, launch

@@ -53,6 +53,10 @@ class ReleaseView(Protocol):
         """Settings of this release."""
 
     @property
+    def plain_types(self) -> Mapping[str, type]:
+        """The type that a setting's values mostly have, for those where it needs no second look."""
+
+    @property
     def closed_choices(self) -> Mapping[str, Sequence[str | int]]:
         """The choices of settings that take nothing else."""
 

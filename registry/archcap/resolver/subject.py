@@ -100,6 +100,9 @@ def _architecture(request: Request, config: JsonObject | None) -> str | None:
 def _settings(request: Request, view: ReleaseView) -> dict[str, Json]:
     settings: dict[str, Json] = {}
     for name, value in request.settings.items():
+        if type(value) is view.plain_types.get(name):
+            settings[name] = value
+            continue
         span = view.spans.get(name)
         if span is None:
             raise _unknown_setting(name, view)

@@ -26,6 +26,7 @@ CodeOf: TypeAlias = Callable[[str, str], EngineSupport]
 ProgramOf: TypeAlias = "Callable[[str, EngineSupport], Program]"
 Held: TypeAlias = tuple[frozenset[str], tuple[tuple[str, str], ...]]
 
+_PLAIN: Mapping[str, type] = {"bool": bool, "int": int, "float": float, "str": str, "list": list, "struct": dict}
 _NOTHING: Held = (frozenset(), ())
 
 
@@ -73,6 +74,12 @@ class ReleaseView:
         """Settings of this release."""
         raw = self._raw_spans
         return LazyMapping(raw, lambda name: record(SettingSpan, raw[name]))
+
+    @cached_property
+    def plain_types(self) -> Mapping[str, type]:
+        """The type that a setting's values mostly have, for those where it needs no second look."""
+        named = ((name, _PLAIN.get(str(raw.get("type")))) for name, raw in self._raw_spans.items())
+        return {name: kind for name, kind in named if kind is not None}
 
     @cached_property
     def closed_choices(self) -> Mapping[str, Sequence[str | int]]:
