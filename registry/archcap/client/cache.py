@@ -20,7 +20,7 @@ FRESH_S = 5.0
 """An answer confirmed so lately is taken without asking again: the ranks of one launch start within it."""
 _FORMAT = 1
 _MOST_BYTES = 32 << 20
-_POLL_S = 0.01
+_POLL_S, _LONGEST_POLL_S = 0.01, 0.05
 _STALE_TMP_S = 3600.0
 
 
@@ -161,10 +161,12 @@ class Lock:
                 os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
                 flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
                 self._descriptor = os.open(self._path + ".lock", flags, 0o600)
+                poll_s = _POLL_S
                 while not _locked(self._descriptor):
                     if _fresh(self._path) or self._deadline.left() <= self._leave_s:
                         break
-                    time.sleep(_POLL_S)
+                    time.sleep(poll_s)
+                    poll_s = min(poll_s * 1.5, _LONGEST_POLL_S)
         return self
 
     def __exit__(self, *_: object) -> None:
