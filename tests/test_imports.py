@@ -30,6 +30,7 @@ def test_a_resolver_that_knows_an_engine_or_a_client_that_knows_a_record_breaks_
         "lint",
         "load",
         "scanner",
+        "siblings",
         "snapshot",
         "verify",
     ):

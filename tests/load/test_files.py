@@ -43,7 +43,7 @@ STRAY: list[tuple[str, Callable[[Path], None], list[str]]] = [
         f"{TOY}/architectures/x.yml: is read by nothing; rename it to x.yaml or remove it",
     ]),
     ("misspelt file", touch(f"{TOY}/setings.yaml"), [
-        f"{TOY}/setings.yaml: expected one of engine.yaml, settings.yaml, lists.yaml, names.yaml, "
+        f"{TOY}/setings.yaml: expected one of engine.yaml, settings.yaml, lists.yaml, names.yaml, siblings.yaml, "
         'found "setings.yaml", which is read by nothing; rename or remove it; did you mean "settings.yaml"?',
     ]),
     ("misspelt folder", touch(f"{TOY}/architecture/x.yaml"), [

@@ -25,6 +25,7 @@ COMMANDS = {
     "verify": ("archcap.cli.verify", "compare the rules with the engine's own resolution"),
     "scan": ("archcap.cli.scan", "read the facts of releases from an engine's source"),
     "drift": ("archcap.cli.drift", "compare the registry with an engine's source, both ways"),
+    "siblings": ("archcap.cli.siblings", "find registrations that look forgotten"),
     "build": ("archcap.cli.build", "compile the registry into a snapshot"),
     "doctor": ("archcap.cli.doctor", "check this installation"),
 }

@@ -16,8 +16,9 @@ from archcap.model.engine import SettingsFile
 from archcap.model.releases import nearest
 from archcap.scanner.cache import default_folder
 from archcap.scanner.config import ScanConfig, load_config
+from archcap.scanner.git_source import open_commit
 from archcap.scanner.overlay import Overlay, overlay
-from archcap.scanner.scan import scan_source
+from archcap.scanner.scan import scan_files, scan_source
 from archcap.scanner.scan_record import Scan
 from archcap.snapshot import Snapshot
 from archcap.snapshot.files import BUILT
@@ -60,6 +61,16 @@ def scanned(path: Path, config: ScanConfig, session: Session, anew: bool = False
         RequestError: *path* holds no such source.
     """
     return scan_source(path, session.snapshot.vocabulary, config, None if anew else default_folder())
+
+
+def scanned_commit(path: Path, ref: str, config: ScanConfig, session: Session) -> Scan:
+    """Scan the source at *path* as a commit has it.
+
+    Raises:
+        RequestError: *path* is in no repository, or *ref* is no commit of it.
+    """
+    source = open_commit(path, ref, config.package)
+    return scan_files(source, session.snapshot.vocabulary, config, default_folder())
 
 
 def answer_from(path: Path | None, engine: str | None, session: Session) -> tuple[str | None, tuple[str, ...]]:

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from archcap.engines import ENGINES, support
 from archcap.errors import Problem
+from archcap.lint.acceptances import acceptance_problems
 from archcap.lint.check import (
     ArchitectureSubject,
     Check,
@@ -55,6 +56,7 @@ def lint(
         context = EngineContext(engine, (scanned or {}).get(name, {}))
         found += _engine(context)
         found += rule_problems(loaded, engine, functions(name))
+        found += acceptance_problems(loaded, engine)
     return tuple(sorted(dict.fromkeys(found), key=lambda problem: (problem.file, problem.line or 0)))
 
 

@@ -157,9 +157,11 @@ def _no_releases(parts: RegistryParts, engine: EngineParts, names: EngineNames) 
 def _references(parts: RegistryParts, engine: EngineParts, names: EngineNames) -> Iterator[Found]:
     """Capabilities, platforms, steps and classes are spelt as declared."""
     capabilities = parts.keys("vocabulary", "capabilities")
+    suspected = _suspected(engine, names)
     for family in engine.families:
         for name, architecture in family.record.architectures.items():
-            yield from found(family.document, _architecture_names(("architectures", name), architecture, capabilities))
+            path: DataPath = ("architectures", name)
+            yield from found(family.document, _architecture_names(path, architecture, capabilities, suspected))
     for lists in engine.lists:
         for name, entry in lists.record.lists.items():
             for member, stays in entry.names.items():
@@ -168,7 +170,15 @@ def _references(parts: RegistryParts, engine: EngineParts, names: EngineNames) -
     yield from _step_names(engine, names)
 
 
-def _architecture_names(path: DataPath, architecture: Architecture, known: frozenset[str] | None) -> Iterator[Wording]:
+def _suspected(engine: EngineParts, names: EngineNames) -> frozenset[str]:
+    """Return what siblings are compared by besides capabilities: lists, pairs, and the depth of drafts."""
+    pairs = engine.siblings.record.pairs if engine.siblings is not None else ()
+    return frozenset(pair.id for pair in pairs) | (names.lists or frozenset()) | {"draft_depth"}
+
+
+def _architecture_names(
+    path: DataPath, architecture: Architecture, known: frozenset[str] | None, suspected: frozenset[str]
+) -> Iterator[Wording]:
     for field, text in (("wraps", architecture.wraps), ("body", architecture.body)):
         if text is not None and not _CLASS_AT_MODULE.fullmatch(text):
             yield Wording((*path, field), f'found "{text}"', "Class@module, as in LlamaForCausalLM@llama")
@@ -179,7 +189,8 @@ def _architecture_names(path: DataPath, architecture: Architecture, known: froze
             yield from _platform((*below, index), entry.platform)
     for index, accepted in enumerate(architecture.accepted):
         place = (*path, "accepted", index, "capability")
-        yield from unknown_name(place, "capability", accepted.capability, known)
+        if accepted.capability not in suspected:
+            yield from unknown_name(place, "capability", accepted.capability, known)
 
 
 def _platform(path: DataPath, platform: str | None) -> Iterator[Wording]:

@@ -15,11 +15,13 @@ from archcap.suggest import nearest_name, one_of
 
 Kind = Literal[
     "vocabulary", "hardware", "checkpoints",
-    "engine", "settings", "lists", "names", "architectures", "rules", "pipeline",
+    "engine", "settings", "lists", "names", "architectures", "rules", "pipeline", "siblings",
 ]
 
 SUFFIX = ".yaml"
-_ENGINE_FILES: dict[str, Kind] = {"engine": "engine", "settings": "settings", "lists": "lists", "names": "names"}
+_ENGINE_FILES: dict[str, Kind] = {
+    "engine": "engine", "settings": "settings", "lists": "lists", "names": "names", "siblings": "siblings",
+}  # fmt: skip
 _ENGINE_FOLDERS: dict[str, Kind] = {
     "architectures": "architectures", "rules": "rules", "names": "names", "lists": "lists", "settings": "settings"
 }

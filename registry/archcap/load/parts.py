@@ -22,6 +22,7 @@ from archcap.model.hardware import HardwareFile
 from archcap.model.releases import Interval, version
 from archcap.model.releases import nearest as nearest_release
 from archcap.model.rules import PipelineFile, RulesFile, Statement
+from archcap.model.siblings import SiblingGuide
 from archcap.model.vocabulary import Vocabulary
 
 R = TypeVar("R", bound=Record)
@@ -96,6 +97,7 @@ class EngineParts:
     families: list[Part[Family]] = field(default_factory=list)
     rules: list[Part[RulesFile]] = field(default_factory=list)
     pipeline: Part[PipelineFile] | None = None
+    siblings: Part[SiblingGuide] | None = None
 
     def keys(self, kind: Kind, section: str) -> frozenset[str] | None:
         """Return the keys of *section* over all files of *kind*, valid or not; None when unreadable or missing."""

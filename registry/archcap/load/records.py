@@ -22,6 +22,7 @@ from archcap.model.checkpoints import CheckpointsFile
 from archcap.model.engine import Engine, Names, SettingsFile
 from archcap.model.hardware import HardwareFile
 from archcap.model.rules import PipelineFile, RulesFile
+from archcap.model.siblings import SiblingGuide
 from archcap.model.vocabulary import Vocabulary
 
 MODELS: dict[Kind, type[Record]] = {
@@ -35,6 +36,7 @@ MODELS: dict[Kind, type[Record]] = {
     "architectures": Family,
     "rules": RulesFile,
     "pipeline": PipelineFile,
+    "siblings": SiblingGuide,
 }
 
 _ENTRY_DEPTH = 2

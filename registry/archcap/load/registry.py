@@ -88,6 +88,7 @@ def _engine(parts: EngineParts) -> EngineRegistry:
         steps={key: value for part in parts.rules for key, value in part.record.steps.items()},
         step_files={key: part.file.stem for part in parts.rules for key in part.record.steps},
         pipeline=parts.pipeline.record.pipeline if parts.pipeline is not None else (),
+        siblings=parts.siblings.record if parts.siblings is not None else None,
     )
 
 

@@ -8,6 +8,7 @@ from archcap.model.checkpoints import Checkpoint
 from archcap.model.engine import Engine, Names, Setting
 from archcap.model.hardware import Gpu
 from archcap.model.rules import Define, PipelineEntry, Step
+from archcap.model.siblings import SiblingGuide
 from archcap.model.vocabulary import Vocabulary
 
 
@@ -26,6 +27,7 @@ class EngineRegistry(Record):
     steps: dict[Name, Step] = {}
     step_files: dict[Name, str] = {}
     pipeline: tuple[PipelineEntry, ...] = ()
+    siblings: SiblingGuide | None = None
 
 
 class Registry(Record):

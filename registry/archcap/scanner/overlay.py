@@ -34,9 +34,7 @@ class Overlay:
     differences: tuple[Difference, ...] = ()
 
 
-def overlay(
-    scan: Scan, registry: EngineRegistry, vocabulary: Vocabulary, config: ScanConfig, release: str
-) -> Overlay:
+def overlay(scan: Scan, registry: EngineRegistry, vocabulary: Vocabulary, config: ScanConfig, release: str) -> Overlay:
     """Return what changes in a registry when *release* is as a source says.
 
     Args:
@@ -155,9 +153,7 @@ def _lists(out: Overlay, scan: Scan, registry: EngineRegistry, cut: _Cut) -> Non
         for name in sorted({*held.names, *found.names}):
             stays = held.names.get(name, ())
             if any(s.holds(out.release) for s in stays) != (name in found.names):
-                stays = _ordered(
-                    cut.without(stays) if name not in found.names else [*stays, cut.only(ListEntry())]
-                )
+                stays = _ordered(cut.without(stays) if name not in found.names else [*stays, cut.only(ListEntry())])
             if stays:
                 names[name] = stays
         out.lists[id_] = held.model_copy(update={"names": names})

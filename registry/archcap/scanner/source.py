@@ -7,7 +7,7 @@ import os
 import re
 import tarfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -81,7 +81,7 @@ def open_source(path: Path, package: str) -> Source:
 
 
 def _open_tree(path: Path, package: str) -> Source:
-    root = _package_folder(path, package)
+    root = package_folder(path, package)
     names: list[str] = []
     _python_files(str(root), "", names)
     return Source(package, str(path), tuple(sorted(names)), _reader(f"{root}/"), _tree_metadata(root, package))
@@ -95,7 +95,12 @@ def _reader(folder: str) -> Callable[[str], bytes]:
     return read
 
 
-def _package_folder(path: Path, package: str) -> Path:
+def package_folder(path: Path, package: str) -> Path:
+    """Return the folder of *package*: *path* itself, or below it.
+
+    Raises:
+        RequestError: `scan-source`, when there is none.
+    """
     for folder in (path, path / package, path / "python" / package, path / "src" / package):
         if folder.name == package and (folder / "__init__.py").exists():
             return folder
@@ -129,6 +134,15 @@ def _version_file(root: Path) -> str | None:
             if match and match.group(1) != "0.0.0":
                 return match.group(1)
     return None
+
+
+def said_version(names: Sequence[str], read: Callable[[str], bytes]) -> Metadata:
+    """Return what the files of a package say of its version."""
+    for name in ("_version.py", "version.py"):
+        match = _VERSION.search(read(name).decode("utf-8", "replace")) if name in names else None
+        if match and match.group(1) != "0.0.0":
+            return Metadata(version=match.group(1))
+    return Metadata()
 
 
 def _metadata(text: str, date: str | None = None) -> Metadata:

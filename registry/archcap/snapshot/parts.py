@@ -15,6 +15,7 @@ from archcap.model.engine import Engine, Names, SettingsFile
 from archcap.model.hardware import HardwareFile
 from archcap.model.registry import EngineRegistry, Registry
 from archcap.model.rules import Define, PipelineFile, Step
+from archcap.model.siblings import SiblingGuide
 from archcap.model.vocabulary import Vocabulary
 from archcap.snapshot.canonical import ORDERED_IN_STATEMENTS, canonical
 
@@ -39,6 +40,7 @@ _ENGINE: Mapping[str, type[Record]] = {
     "lists": ListsFile,
     "defines": DefinesPart,
     "pipeline": PipelineFile,
+    "siblings": SiblingGuide,
 }
 _ENGINE_GROUPS: Mapping[str, type[Record]] = {"families": Family, "steps": StepsPart}
 
@@ -133,6 +135,8 @@ def _engine(engine: EngineRegistry) -> Iterator[tuple[str, Record]]:
     yield "lists", ListsFile(lists=engine.lists)
     yield "defines", DefinesPart(defines=engine.defines)
     yield "pipeline", PipelineFile(pipeline=engine.pipeline)
+    if engine.siblings is not None:
+        yield "siblings", engine.siblings
     for name, family in engine.families.items():
         yield f"families/{name}", family
     files: dict[str, dict[str, Step]] = {}

@@ -20,6 +20,7 @@ from archcap.model.engine import Engine, Names, SettingsFile
 from archcap.model.hardware import Gpu, HardwareFile
 from archcap.model.registry import EngineRegistry, Registry
 from archcap.model.rules import PipelineFile, Step
+from archcap.model.siblings import SiblingGuide
 from archcap.model.vocabulary import Vocabulary
 from archcap.snapshot.builder import SCHEMA, assemble, read_header
 from archcap.snapshot.canonical import leaf_digest, tree_digests
@@ -254,6 +255,7 @@ class Snapshot:
             steps=steps,
             step_files=files,
             pipeline=self._record(base + "pipeline", PipelineFile).pipeline,
+            siblings=self._record(base + "siblings", SiblingGuide) if base + "siblings" in self._parts else None,
         )
 
     def _below(self, prefix: str) -> list[str]:
