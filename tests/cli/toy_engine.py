@@ -18,6 +18,9 @@ class Toy:
         inner = config.get("text_config")
         return inner if isinstance(inner, dict) else config
 
+    def outer_config_of(self, config, text):
+        return config
+
     def effective_config(self, config, settings):
         return config
 

@@ -44,7 +44,8 @@ STRAY: list[tuple[str, Callable[[Path], None], list[str]]] = [
     ]),
     ("misspelt file", touch(f"{TOY}/setings.yaml"), [
         f"{TOY}/setings.yaml: expected one of engine.yaml, settings.yaml, lists.yaml, names.yaml, siblings.yaml, "
-        'found "setings.yaml", which is read by nothing; rename or remove it; did you mean "settings.yaml"?',
+        'config_classes.yaml, found "setings.yaml", which is read by nothing; rename or remove it; '
+        'did you mean "settings.yaml"?',
     ]),
     ("misspelt folder", touch(f"{TOY}/architecture/x.yaml"), [
         f"{TOY}/architecture: expected one of architectures, lists, names, rules, settings, "

@@ -29,6 +29,9 @@ class ToyCode:
         inner = config.get("text_config")
         return inner if isinstance(inner, dict) else config
 
+    def outer_config_of(self, config: JsonObject, text: JsonObject) -> JsonObject:
+        return config
+
     def effective_config(self, config: JsonObject, settings: Mapping[str, Json]) -> JsonObject:
         return config
 

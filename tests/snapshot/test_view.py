@@ -221,3 +221,35 @@ def test_a_raw_interval_holds_what_the_record_holds(interval: JsonObject, held: 
     timeline = Timeline(reversed(toy.RELEASES))
     found = [name for name in timeline.names if timeline.holds(interval, timeline.position(name))]
     assert found == held.split()
+
+
+# -- configurations -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("release", "config", "completed"),
+    [
+        ("0.9", {"model_type": "river"}, {"layers": 4, "width": 64, "heads": 8, "head": 8, "window": 16}),
+        ("0.10", {"model_type": "river"}, {"layers": 4, "width": 64, "heads": 8, "head": 8, "window": 64}),
+        ("0.10", {"model_type": "brook"}, {}),
+        ("0.9", {"model_type": "vessel"}, {}),
+    ],
+)
+def test_a_configuration_is_completed_by_the_class_of_the_release(
+    release: str, config: JsonObject, completed: JsonObject
+) -> None:
+    assert toy.view(release).levels(config).config == {**config, **completed}
+
+
+def test_completed_configurations_are_kept() -> None:
+    view = toy.view("0.10")
+    first = view.levels({"model_type": "river", "layers": 6})
+    assert view.levels({"model_type": "river", "layers": 6}) is first
+    assert view.levels({"model_type": "river", "layers": True}) is not first
+    assert first.text.unknown == {"depth"}
+
+
+def test_classes_come_back_from_a_snapshot_as_they_went_in() -> None:
+    classes = toy.registry().engines["toy"].config_classes
+    assert sorted(classes) == ["river", "vessel"]
+    assert toy.snapshot().registry.engines["toy"].config_classes == classes

@@ -24,6 +24,9 @@ class NoCode:
     def text_config_of(self, config: JsonObject) -> JsonObject:
         return config
 
+    def outer_config_of(self, config: JsonObject, text: JsonObject) -> JsonObject:
+        return config
+
     def effective_config(self, config: JsonObject, settings: Mapping[str, Json]) -> JsonObject:
         return config
 

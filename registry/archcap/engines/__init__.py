@@ -67,6 +67,9 @@ class EngineSupport(Protocol):
     def text_config_of(self, config: JsonObject) -> JsonObject:
         """Return the level of *config* that describes the language model; *config* itself when it has no levels."""
 
+    def outer_config_of(self, config: JsonObject, text: JsonObject) -> JsonObject:
+        """Return *config* with what the engine copies into it from *text*, the level of the language model."""
+
     def effective_config(self, config: JsonObject, settings: Mapping[str, Json]) -> JsonObject:
         """Return *config* as the engine sees it under *settings* (overrides given on the command line merged in).
 

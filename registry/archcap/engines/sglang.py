@@ -25,6 +25,8 @@ _LEVELS = ("thinker_config", "llm_config", "language_config", "text_config")
 _LEVELS_0_5_9 = ("text_config", "llm_config", "language_config", "thinker_config")
 _SHARED = ("pad_token_id", "bos_token_id", "eos_token_id", "tie_word_embeddings")
 _MERGED = ("rope_scaling", "rope_parameters")
+_OUTER_ONLY = frozenset({"model_type", "architectures", "auto_map", "dtype", "torch_dtype", *_MERGED})
+"""Fields that every configuration has by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,16 @@ class SGLang:
                 text = inner if isinstance(inner, dict) else level
                 return text if self._before("0.5.10") else _with_shared(text, config)
         return config
+
+    def outer_config_of(self, config: JsonObject, text: JsonObject) -> JsonObject:
+        """Return *config* with what the engine copies into it from its *text* level: what it does not have itself.
+
+        Source:
+            sglang@0.5.23:srt/utils/hf_transformers/config.py:HfModelConfigParser.parse; the same in 0.5.9
+            (srt/utils/hf_transformers_utils.py:get_config).
+        """
+        copied = {name: value for name, value in text.items() if value is not None and name not in _OUTER_ONLY}
+        return {**copied, **config}
 
     def effective_config(self, config: JsonObject, settings: Mapping[str, Json]) -> JsonObject:
         """Return *config* with `json_model_override_args` merged in.

@@ -85,6 +85,12 @@ class Expansion:
         for name in flags:
             flags[name] = self.intervals(("loose_flags", name), flags[name])
 
+    def config_classes(self, value: JsonObject) -> None:
+        """Write out the spans of every configuration class."""
+        classes = _section(value, "config_classes")
+        for name in classes:
+            classes[name] = self.intervals(("config_classes", name), classes[name])
+
     def names(self, value: JsonObject) -> None:
         """Write out the spans of environment variables."""
         for name, variable in _mappings(value.get("env")):
@@ -144,4 +150,5 @@ _BY_KIND: dict[Kind, Callable[[Expansion, JsonObject], None]] = {
     "settings": Expansion.settings,
     "names": Expansion.names,
     "rules": Expansion.rules,
+    "config_classes": Expansion.config_classes,
 }

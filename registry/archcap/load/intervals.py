@@ -40,7 +40,7 @@ class _Intervals:
         """A group holds something; intervals of one platform are apart, another platform's may lie over them."""
         if not group.intervals and not group.may_be_empty:
             yield Wording(group.path, "there is no interval", hint="leave the key out where nothing holds")
-        if len(group.intervals) < 2:
+        if len(group.intervals) < 2 or group.may_overlap:
             return
         platforms: dict[str | None, list[tuple[int, Interval]]] = {}
         for index, interval in enumerate(group.intervals):

@@ -17,6 +17,7 @@ from archcap.load.words import Wording
 from archcap.model.architectures import Family, ListsFile
 from archcap.model.base import Record
 from archcap.model.checkpoints import CheckpointsFile
+from archcap.model.config_classes import ConfigClassesFile
 from archcap.model.engine import Engine, Names, SettingsFile
 from archcap.model.hardware import HardwareFile
 from archcap.model.releases import Interval, version
@@ -98,6 +99,7 @@ class EngineParts:
     rules: list[Part[RulesFile]] = field(default_factory=list)
     pipeline: Part[PipelineFile] | None = None
     siblings: Part[SiblingGuide] | None = None
+    config_classes: list[Part[ConfigClassesFile]] = field(default_factory=list)
 
     def keys(self, kind: Kind, section: str) -> frozenset[str] | None:
         """Return the keys of *section* over all files of *kind*, valid or not; None when unreadable or missing."""
@@ -136,6 +138,7 @@ class Group(NamedTuple):
     path: DataPath
     intervals: Sequence[Interval]
     may_be_empty: bool = False
+    may_overlap: bool = False
 
 
 def interval_groups(engine: EngineParts) -> Iterator[Group]:
@@ -160,6 +163,9 @@ def _spans(engine: EngineParts) -> Iterator[Group]:
     for declared in engine.names:
         for name, variable in declared.record.env.items():
             yield Group(declared.document, ("env", name, "spans"), variable.spans, may_be_empty=True)
+    for classes in engine.config_classes:
+        for name, config_class in classes.record.config_classes.items():
+            yield Group(classes.document, ("config_classes", name), config_class, may_overlap=True)
     if engine.engine is not None:
         for name, flags in engine.engine.record.loose_flags.items():
             yield Group(engine.engine.document, ("loose_flags", name), flags)

@@ -19,6 +19,7 @@ from archcap.load.words import MISSING_KEY, Wording, word_errors
 from archcap.model.architectures import Family, ListsFile
 from archcap.model.base import Json, Record
 from archcap.model.checkpoints import CheckpointsFile
+from archcap.model.config_classes import ConfigClassesFile
 from archcap.model.engine import Engine, Names, SettingsFile
 from archcap.model.hardware import HardwareFile
 from archcap.model.rules import PipelineFile, RulesFile
@@ -37,6 +38,7 @@ MODELS: dict[Kind, type[Record]] = {
     "rules": RulesFile,
     "pipeline": PipelineFile,
     "siblings": SiblingGuide,
+    "config_classes": ConfigClassesFile,
 }
 
 _ENTRY_DEPTH = 2

@@ -89,6 +89,7 @@ def _engine(parts: EngineParts) -> EngineRegistry:
         step_files={key: part.file.stem for part in parts.rules for key in part.record.steps},
         pipeline=parts.pipeline.record.pipeline if parts.pipeline is not None else (),
         siblings=parts.siblings.record if parts.siblings is not None else None,
+        config_classes={key: one for part in parts.config_classes for key, one in part.record.config_classes.items()},
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from archcap.model.architectures import Family, NameList
 from archcap.model.base import Id, Name, Record
 from archcap.model.checkpoints import Checkpoint
+from archcap.model.config_classes import ConfigClass
 from archcap.model.engine import Engine, Names, Setting
 from archcap.model.hardware import Gpu
 from archcap.model.rules import Define, PipelineEntry, Step
@@ -28,6 +29,7 @@ class EngineRegistry(Record):
     step_files: dict[Name, str] = {}
     pipeline: tuple[PipelineEntry, ...] = ()
     siblings: SiblingGuide | None = None
+    config_classes: dict[Id, tuple[ConfigClass, ...]] = {}
 
 
 class Registry(Record):

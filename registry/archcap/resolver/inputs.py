@@ -10,6 +10,7 @@ from archcap.model.base import Json, JsonObject
 from archcap.model.engine import EnvironmentVariable
 from archcap.model.hardware import Gpu
 from archcap.model.request import HardwareRequest
+from archcap.resolver.complete import Levels
 from archcap.resolver.knowledge import ReleaseView, SnapshotView
 from archcap.resolver.subject import MODEL_PLACE, Subject, unknown
 from archcap.rules import condition
@@ -27,6 +28,8 @@ def inputs_of(subject: Subject, snapshot: SnapshotView) -> Inputs:
     """
     view, request = subject.view, subject.request
     hw = _hardware(request.hardware, snapshot)
+    hf, text = _levels("config", subject.config)
+    draft_hf, draft_text = _levels("draft config", subject.draft_config)
     raw = {**view.defaults, **subject.settings}
     if raw.get(view.engine.config_setting) is None:
         raw[view.engine.config_setting] = MODEL_PLACE
@@ -37,10 +40,10 @@ def inputs_of(subject: Subject, snapshot: SnapshotView) -> Inputs:
         assume=_assumptions(request.assumptions, view, hw),
         env=_environment(request.env, view),
         env_set=frozenset(request.env),
-        hf=ConfigView("config", subject.config),
-        text=ConfigView("config", _text(view, subject.config)),
-        draft_hf=ConfigView("draft config", subject.draft_config),
-        draft_text=ConfigView("draft config", _text(view, subject.draft_config)),
+        hf=hf,
+        text=text,
+        draft_hf=draft_hf,
+        draft_text=draft_text,
         architecture=subject.architecture,
         profile=None,
         capabilities=frozenset(),
@@ -50,8 +53,12 @@ def inputs_of(subject: Subject, snapshot: SnapshotView) -> Inputs:
     return _with_architectures(inputs, subject)
 
 
-def _text(view: ReleaseView, config: JsonObject | None) -> JsonObject | None:
-    return None if config is None else view.code.text_config_of(config)
+def _levels(root: str, levels: Levels | None) -> tuple[ConfigView, ConfigView]:
+    """Return the whole configuration as the engine reads it, and the level that describes the language model."""
+    if levels is None:
+        return ConfigView(root, None), ConfigView(root, None)
+    outer, text = levels.outer, levels.text
+    return ConfigView(root, outer.config, outer.unknown), ConfigView(root, text.config, text.unknown)
 
 
 def _with_architectures(inputs: Inputs, subject: Subject) -> Inputs:
@@ -59,7 +66,7 @@ def _with_architectures(inputs: Inputs, subject: Subject) -> Inputs:
     inputs.capabilities, inputs.unknown_capabilities = _capabilities(view, name, inputs)
     known = view.architectures.get(name) if name else None
     inputs.profile = known.profile if known else None
-    draft = inputs.draft_architecture = _draft_name(subject.draft_config)
+    draft = inputs.draft_architecture = _draft_name(subject.draft_config.config if subject.draft_config else None)
     inputs.facts = {
         "architecture": name,
         "wraps": known.wraps if known else None,

@@ -11,6 +11,7 @@ from archcap.model.checkpoints import Checkpoint
 from archcap.model.engine import Engine, Names, Setting, SettingSpan
 from archcap.model.hardware import Gpu
 from archcap.model.vocabulary import Capability
+from archcap.resolver.complete import Levels
 from archcap.rules.run import Function, Program
 
 
@@ -23,6 +24,9 @@ class EngineCode(Protocol):
 
     def text_config_of(self, config: JsonObject) -> JsonObject:
         """Return the level of *config* that describes the language model."""
+
+    def outer_config_of(self, config: JsonObject, text: JsonObject) -> JsonObject:
+        """Return *config* with what the engine copies into it from its *text* level."""
 
     def effective_config(self, config: JsonObject, settings: Mapping[str, Json]) -> JsonObject:
         """Return *config* as the engine sees it under *settings* (overrides given on the command line merged in)."""
@@ -105,6 +109,9 @@ class ReleaseView(Protocol):
     @property
     def code(self) -> EngineCode:
         """What the engine needs in code."""
+
+    def levels(self, config: JsonObject) -> Levels:
+        """Return *config* as the release's configuration class holds it."""
 
     def capabilities_of(self, architecture: str) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
         """Return the capabilities it has in this release, and the conditional ones with their conditions."""

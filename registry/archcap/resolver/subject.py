@@ -13,6 +13,7 @@ from archcap.model.engine import SettingSpan
 from archcap.model.releases import held_when, nearest, version
 from archcap.model.request import Request
 from archcap.model.values import plain_record
+from archcap.resolver.complete import Completed, Levels, levels_of
 from archcap.resolver.knowledge import ReleaseView, SnapshotView
 from archcap.suggest import nearest_names
 
@@ -38,8 +39,9 @@ class Subject:
     exact: bool
     """Whether the release asked for is the one that answers."""
     architecture: str | None
-    config: JsonObject | None
-    draft_config: JsonObject | None
+    config: Levels | None
+    """The configuration as the engine sees it: completed by its class, then overridden."""
+    draft_config: Levels | None
     settings: dict[str, Json]
     """What the user set, including what the request implies (a draft config implies a draft path)."""
 
@@ -53,9 +55,18 @@ def subject_of(request: Request, snapshot: SnapshotView) -> Subject:
     view, exact = release_of(request.engine, request.release, snapshot)
     config = _config(request, snapshot)
     settings = _settings(request, view)
-    effective = view.code.effective_config(config, settings) if config is not None else None
-    architecture = request.architecture or _architecture(request, effective)
-    return Subject(request, view, exact, architecture, effective, request.draft_config, settings)
+    seen = _seen(view, config, settings) if config is not None else None
+    architecture = request.architecture or _architecture(request, seen.config if seen else None)
+    draft = view.levels(request.draft_config) if request.draft_config is not None else None
+    return Subject(request, view, exact, architecture, seen, draft, settings)
+
+
+def _seen(view: ReleaseView, config: JsonObject, settings: Mapping[str, Json]) -> Levels:
+    levels = view.levels(config)
+    effective = view.code.effective_config(levels.config, settings)
+    if effective is levels.config:
+        return levels
+    return levels_of(Completed(effective, levels.outer.unknown), view.code)
 
 
 def release_of(engine: str, release: str, snapshot: SnapshotView) -> tuple[ReleaseView, bool]:

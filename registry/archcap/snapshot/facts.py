@@ -78,6 +78,12 @@ class EngineFacts:
         return lazy_records(NameList, self.raw_lists)
 
     @cached_property
+    def raw_config_classes(self) -> JsonObject:
+        """Configuration classes by type."""
+        path = self._base + "config_classes"
+        return section(self._raw(path), "config_classes") if path in self._snapshot.parts else {}
+
+    @cached_property
     def capabilities(self) -> Mapping[str, Capability]:
         """The vocabulary."""
         return lazy_records(Capability, section(self._raw("vocabulary"), "capabilities"))

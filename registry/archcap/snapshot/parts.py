@@ -11,6 +11,7 @@ from archcap.errors import ArchcapError
 from archcap.model.architectures import Family, ListsFile
 from archcap.model.base import Json, JsonObject, Name, Record
 from archcap.model.checkpoints import CheckpointsFile
+from archcap.model.config_classes import ConfigClassesFile
 from archcap.model.engine import Engine, Names, SettingsFile
 from archcap.model.hardware import HardwareFile
 from archcap.model.registry import EngineRegistry, Registry
@@ -41,6 +42,7 @@ _ENGINE: Mapping[str, type[Record]] = {
     "defines": DefinesPart,
     "pipeline": PipelineFile,
     "siblings": SiblingGuide,
+    "config_classes": ConfigClassesFile,
 }
 _ENGINE_GROUPS: Mapping[str, type[Record]] = {"families": Family, "steps": StepsPart}
 
@@ -137,6 +139,8 @@ def _engine(engine: EngineRegistry) -> Iterator[tuple[str, Record]]:
     yield "pipeline", PipelineFile(pipeline=engine.pipeline)
     if engine.siblings is not None:
         yield "siblings", engine.siblings
+    if engine.config_classes:
+        yield "config_classes", ConfigClassesFile(config_classes=engine.config_classes)
     for name, family in engine.families.items():
         yield f"families/{name}", family
     files: dict[str, dict[str, Step]] = {}

@@ -16,6 +16,7 @@ from archcap.errors import ArchcapError, RequestError
 from archcap.model.architectures import Family, ListsFile
 from archcap.model.base import JsonObject, Record
 from archcap.model.checkpoints import Checkpoint, CheckpointsFile
+from archcap.model.config_classes import ConfigClass, ConfigClassesFile
 from archcap.model.engine import Engine, Names, SettingsFile
 from archcap.model.hardware import Gpu, HardwareFile
 from archcap.model.registry import EngineRegistry, Registry
@@ -256,7 +257,11 @@ class Snapshot:
             step_files=files,
             pipeline=self._record(base + "pipeline", PipelineFile).pipeline,
             siblings=self._record(base + "siblings", SiblingGuide) if base + "siblings" in self._parts else None,
+            config_classes=self._config_classes(base + "config_classes"),
         )
+
+    def _config_classes(self, path: str) -> dict[str, tuple[ConfigClass, ...]]:
+        return self._record(path, ConfigClassesFile).config_classes if path in self._parts else {}
 
     def _below(self, prefix: str) -> list[str]:
         return [path for path in self.parts if path.startswith(prefix)]

@@ -5,6 +5,7 @@ Reads raw parts that all releases share and makes records only of what is asked 
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,8 +13,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from archcap.engines import EngineSupport
 from archcap.model.architectures import Architecture, DraftRewrite, NameList
 from archcap.model.base import Json, JsonObject
+from archcap.model.config_classes import ConfigClass
 from archcap.model.engine import Engine, Names, Setting, SettingSpan
 from archcap.model.vocabulary import Capability
+from archcap.resolver.complete import Completion, Levels, complete, levels_of
 from archcap.snapshot.facts import EngineFacts
 from archcap.snapshot.lazy import LazyMapping, record, section
 from archcap.snapshot.support import conditions_of, has_at
@@ -27,6 +30,10 @@ ProgramOf: TypeAlias = "Callable[[str, EngineSupport], Program]"
 Held: TypeAlias = tuple[frozenset[str], tuple[tuple[str, str], ...]]
 
 _PLAIN: Mapping[str, type] = {"bool": bool, "int": int, "float": float, "str": str, "list": list, "struct": dict}
+_KEPT = 256
+"""Configurations that are kept as their class holds them: most launches are of few checkpoints."""
+_EQUAL_BYTES = 2
+"""The version of Python's own format in which equal values are equal bytes."""
 _NOTHING: Held = (frozenset(), ())
 
 
@@ -51,6 +58,8 @@ class ReleaseView:
         self._rewrites: dict[str, tuple[DraftRewrite, ...]] = {}
         self._since: dict[tuple[str, str], str | None] = {}
         self._assumed: dict[str | None, dict[str, Json]] = {}
+        self._config_classes: dict[str, Completion] = {}
+        self._levels: dict[bytes, Levels] = {}
 
     # -- settings and names --------------------------------------------------------------
 
@@ -166,6 +175,26 @@ class ReleaseView:
         stays = section(self._facts.raw_lists.get(list_id), "names").get(name)
         later = (at for at in self.timeline.after(self._at) if self.timeline.any_holds(stays, at))
         return next((self.timeline.names[at] for at in later), None)
+
+    def config_class(self, kind: str) -> Completion | None:
+        """Return what the release's class of a `model_type` does, None where nothing is known of one."""
+        known = self._config_classes.get(kind)
+        if known is None:
+            held = list(self.timeline.held(self._facts.raw_config_classes.get(kind), self._at))
+            if not held:
+                return None  # not remembered: anybody can ask for any type
+            known = self._config_classes[kind] = Completion([record(ConfigClass, part) for part in held])
+        return known
+
+    def levels(self, config: JsonObject) -> Levels:
+        """Return *config* as the release's configuration class holds it; the last ones are kept."""
+        key = marshal.dumps(config, _EQUAL_BYTES)
+        kept = self._levels.get(key)
+        if kept is None:
+            if len(self._levels) >= _KEPT:
+                self._levels.clear()
+            kept = self._levels[key] = levels_of(complete(config, self.config_class), self.code)
+        return kept
 
     # -- capabilities -----------------------------------------------------------------------
 

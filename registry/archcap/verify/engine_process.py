@@ -166,6 +166,21 @@ class EngineProcess:
             return NotRun(launch, f"its answer has no proper {error.args[0]}")
         return NotRun(launch, str(reply.get("failed", "the worker gave no answer")))
 
+    def classes(self, asked: JsonObject) -> JsonObject:
+        """Return what the engine's configuration classes say to *asked*.
+
+        Raises:
+            RequestError: `engine-breaks`.
+        """
+        try:
+            reply = self._exchange({"id": "classes", "classes": asked}, self._environment.ready_timeout_s)
+        except _Ended as ended:
+            raise RequestError(
+                "engine-breaks", f"the engine's process broke: {ended}", f"at {asked.get('type')}"
+            ) from None
+        answer = reply.get("answer")
+        return answer if isinstance(answer, dict) else {}
+
     def _exchange(self, question: JsonObject, timeout_s: float) -> JsonObject:
         stdin = self._process.stdin
         assert stdin is not None

@@ -21,6 +21,7 @@ from archcap.lint.checks import (
     dead_range,
     default_unset,
     duplicate_flags,
+    formula_unreadable,
     id_missing,
     mergeable,
     note_missing,
@@ -60,5 +61,5 @@ CHECKS = Checks(
     setting=(default_unset.CHECK, mergeable.SETTINGS),
     step=(source_missing.CHECK,),
     statement=(dead_range.CHECK, id_missing.CHECK),
-    engine=(duplicate_flags.CHECK, unused_names.CHECK),
+    engine=(duplicate_flags.CHECK, formula_unreadable.CHECK, unused_names.CHECK),
 )

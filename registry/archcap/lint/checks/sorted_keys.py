@@ -18,6 +18,7 @@ _PLACES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "lists": (("lists", "*", "names"),),
     "settings": (("settings",),),
     "checkpoints": (("checkpoints",),),
+    "config_classes": (("config_classes",),),
 }
 """Paths of the mappings that are kept in order, by kind of file; `*` is any key."""
 

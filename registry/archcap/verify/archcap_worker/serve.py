@@ -40,6 +40,9 @@ class Engine(Protocol):
     def resolve(self, settings: Object, folder: str, draft: str | None) -> Object:
         """Return what the engine makes of *settings*."""
 
+    def classes(self, asked: Object) -> Object:
+        """Return what the engine's configuration classes make of configurations."""
+
 
 ENGINES = {"sglang": sglang.prepare}
 
@@ -57,8 +60,9 @@ def main() -> int:
     _say(out, {"ready": {"version": engine.version, "python": sys.version.split()[0]}})
     folders = Folders(setup["scratch"])
     for line in sys.stdin:
-        launch = json.loads(line)
-        _say(out, _answer(engine, launch, folders, float(setup["timeout_s"])))
+        asked = json.loads(line)
+        answer = _classes if "classes" in asked else _answer
+        _say(out, answer(engine, asked, folders, float(setup["timeout_s"])))
     shutil.rmtree(setup["scratch"], ignore_errors=True)  # whoever started this may have been killed
     os._exit(0)  # libraries below the engine complain of a normal exit
 
@@ -128,6 +132,14 @@ def _answer(engine: Engine, launch: Object, folders: Folders, timeout_s: float) 
     if isinstance(modules, list):
         _import(name for name in modules if name.startswith(engine.warms))
     return {"id": launch["id"], **reply}
+
+
+def _classes(engine: Engine, asked: Object, folders: Folders, timeout_s: float) -> Object:
+    """Answer in this process: a configuration changes nothing, and the classes are imported once."""
+    del folders, timeout_s
+    question = asked["classes"]
+    assert isinstance(question, dict)
+    return {"id": asked["id"], "answer": engine.classes(question)}
 
 
 def _import(modules: Iterable[str]) -> None:

@@ -7,7 +7,6 @@ decided beside the raw input. Knows nothing of archcap's settings and rules.
 from __future__ import annotations
 
 import dataclasses
-import enum
 import importlib
 import os
 import random
@@ -18,12 +17,12 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
-from . import machine, standins
+from . import machine, sglang_classes, standins
+from .plain import plain
 
 Object = dict[str, object]
 MODEL, DRAFT = "<model>", "<draft>"
 """What stands for the checkpoints' folders in an answer."""
-_DEEPEST = 8
 _MESSAGE = 600
 
 _FLASHINFER_DECODE = "flashinfer.decode"
@@ -129,6 +128,18 @@ class Sglang:
         answer["env_set"] = {name: text for name, text in os.environ.items() if environment.get(name) != text}
         return {"outcome": "ok", **_scrubbed(answer, hidden), "ms": took}
 
+    def classes(self, asked: Object) -> Object:
+        """Return the types that have a configuration class, or what the class of one type makes of configurations."""
+        kind = asked.get("type")
+        if kind is None:
+            return {"types": sglang_classes.types()}
+        configs = asked["configs"]
+        assert isinstance(configs, list)
+        made = sglang_classes.class_of(str(kind))
+        if made is None:
+            return {"views": [{"error": "there is no such class"}] * len(configs)}
+        return {**sglang_classes.described(str(kind)), "views": sglang_classes.views(made, configs)}
+
     def _raised(self, error: BaseException, stage: str) -> Object:
         """Return what was raised, and by which function of the engine."""
         frames = traceback.extract_tb(error.__traceback__)
@@ -220,38 +231,6 @@ def _reader(made: object) -> Callable[[object, str], object]:
         return read
     except Exception:
         return getattr
-
-
-def plain(value: object, depth: int = 0) -> object:
-    """Return *value* as JSON has it."""
-    if isinstance(value, enum.Enum):
-        return value.value if isinstance(value.value, str | int) else value.name
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if depth > _DEEPEST:
-        return repr(value)
-    if isinstance(value, dict):
-        return {str(plain(key)): plain(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item, depth + 1) for item in value]
-    if isinstance(value, set | frozenset):
-        return sorted((plain(item, depth + 1) for item in value), key=repr)
-    return _plain_object(value, depth)
-
-
-def _plain_object(value: object, depth: int) -> object:
-    if isinstance(value, type):
-        return f"{value.__module__}.{value.__qualname__}"
-    fields = getattr(value, "__struct_fields__", None) or getattr(value, "__dataclass_fields__", None)
-    if fields is not None:
-        return {name: plain(getattr(value, name, None), depth + 1) for name in fields}
-    item = getattr(value, "item", None)
-    if callable(item):
-        try:
-            return plain(item(), depth + 1)
-        except Exception:
-            return repr(value)
-    return repr(value)
 
 
 def _scrubbed(value: object, hidden: dict[str, str]) -> Object:
