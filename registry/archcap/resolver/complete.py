@@ -157,12 +157,11 @@ class Completion:
         return Formula(made.function, own)
 
     def renamed(self, given: JsonObject) -> JsonObject:
-        """Return *given* with each field under its own spelling; where both are given the other one holds."""
+        """Return *given* with each field under its own spelling; where it is given twice the later one holds."""
         aliases = self._aliases
         if aliases.keys().isdisjoint(given):
             return given
-        others = {aliases[name]: value for name, value in given.items() if name in aliases}
-        return {**{name: value for name, value in given.items() if name not in aliases}, **others}
+        return {aliases.get(name, name): value for name, value in given.items()}
 
     def level_of(self, name: str, given: JsonObject, below: Completion | None) -> JsonObject:
         """Return what a configuration says of one level, for which *below* is the class of its type."""

@@ -25,7 +25,6 @@ import yaml
 from archcap.errors import ArchcapError
 from archcap.model.base import Json, JsonObject
 from archcap.model.config_classes import ConfigClass
-from archcap.model.releases import version
 from archcap.resolver.complete import Completion, complete
 from archcap.resolver.formulas import formula
 from archcap.snapshot import Snapshot, store
@@ -61,7 +60,7 @@ def ask(process: EngineProcess, release: str, architectures: frozenset[str], fou
         if kind in digests or (kind not in types and "." not in kind):
             continue
         described = process.classes({"type": kind, "configs": []})
-        digest = f"{described['source']} {kind}"
+        digest = f"{described['source']} {kind} {json.dumps(described['levels'])}"
         digests[kind] = digest
         if digest not in found["classes"]:
             found["classes"][digest] = _found_out(process, kind, described)
@@ -127,22 +126,22 @@ def _summary(found: JsonObject) -> str:
     return f"open: {', '.join(open_fields)}" if isinstance(open_fields, dict) and open_fields else "all fields"
 
 
-def merged(found: Findings, oldest: str) -> dict[str, list[ConfigClass]]:
+def merged(found: Findings, releases: Sequence[str]) -> dict[str, list[ConfigClass]]:
     """Return what the class of every type does: in all releases that have it first, then what only some of them do.
 
     Args:
         found: the findings.
-        oldest: the oldest release the registry knows; what holds there has always held.
+        releases: those the registry knows, in order; what holds in the oldest has always held.
     """
-    releases = sorted(found["releases"], key=version)
     held: dict[str, dict[tuple[str, str, str], list[int]]] = {}
     for at, release in enumerate(releases):
-        classes = {kind: found["classes"][str(digest)] for kind, digest in found["releases"][release].items()}
+        digests = found["releases"].get(release, {})
+        classes = {kind: found["classes"][str(digest)] for kind, digest in digests.items()}
         known = {kind: Completion([_record(said)]) for kind, said in classes.items() if not said.get("none")}
         for kind, said in classes.items():
             for statement in _statements(_with_levels(said, known)):
                 held.setdefault(kind, {}).setdefault(statement, []).append(at)
-    bounds = [None if one == oldest else one for one in releases] + [None]
+    bounds = [None, *releases[1:], None]
     return {kind: list(_parts(statements, bounds)) for kind, statements in held.items()}
 
 
@@ -158,10 +157,21 @@ def _with_levels(said: JsonObject, known: Mapping[str, Completion]) -> JsonObjec
     kinds = levels if isinstance(levels, dict) else {}
     for name, made in bare.items() if isinstance(bare, dict) else ():
         if isinstance(made, dict) and name in kinds and name != said.get("flat"):
-            usual = complete({"model_type": kinds[name]}, known.get).config
-            special = {field: value for field, value in made.items() if usual.get(field, _ABSENT) != value}
+            special = _special(str(kinds[name]), made, known)
             own |= {name: special} if special else {}
     return {**said, "defaults": {**(defaults if isinstance(defaults, dict) else {}), **own}} if own else said
+
+
+def _special(kind: str, made: JsonObject, known: Mapping[str, Completion]) -> JsonObject:
+    """Return what has to be given to the class of a level for it to end as *made*."""
+    special: JsonObject = {}
+    for _ in range(3):  # a field that is given may change others
+        usual = complete({**special, "model_type": kind}, known.get).config
+        other = {field: value for field, value in made.items() if usual.get(field, _ABSENT) != value}
+        if not other:
+            break
+        special |= other
+    return special
 
 
 def _statements(known: JsonObject) -> Iterator[tuple[str, str, str]]:
@@ -322,8 +332,7 @@ def _say(line: str) -> None:
 
 
 def _write(args: argparse.Namespace, snapshot: Snapshot) -> int:
-    oldest = snapshot.releases(args.engine)[0]
-    spans = merged(_open(args.found), oldest)
+    spans = merged(_open(args.found), snapshot.releases(args.engine))
     write_atomically(args.out, text_of(spans).encode())
     sys.stdout.write(f"{len(spans)} types in {args.out}\n")
     return 0

@@ -9,6 +9,7 @@ import json
 import random
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
 
 from archcap.model.base import Json, JsonObject
 from archcap.model.config_classes import ConfigClass
@@ -23,6 +24,7 @@ Ask = Callable[[Sequence[JsonObject]], list["JsonObject | None"]]
 _PROBES, _CHECKS, _ENOUGH, _TURNS = 70, 80, 6, 4
 _PROBED: tuple[Json, ...] = (1, 2, True, 0.5, [1], [0, 1], ["full_attention"], "M*-", {"a": 1})
 """Values of every kind, to see whether something that has no field of its own changes others."""
+_WORKED_OUT = ("defaults", "derived", "nulls", "fixed")
 _LONGEST = 800
 """Characters of the longest list that is a default."""
 
@@ -139,6 +141,8 @@ def shape_rows(shape: Shape, ask: Ask) -> list[Row]:
     asked = [one for name in shape.names if (one := sparse(shape, chance, 1.0, only=name))]
     filled = [name for name, fields in shape.nullable.items() if fields.get(name) is not None]
     asked += [{**sparse(shape, chance, share), name: None} for name in filled for share in (0.5, 0.3) * 5]
+    kept = [name for name in shape.nullable if name not in filled and shape.base[name] is None]
+    asked += [{**sparse(shape, chance, share), name: None} for name in kept for share in (0.6, 0.5, 0.4)]
     return rows + _answered(asked, ask)
 
 
@@ -287,16 +291,24 @@ def _held(kind: str, made: ConfigClass, shape: Shape, ask: Ask) -> Found:
         wrong = differences(found.config_class, random_rows(f"{kind} {turn}", shape, ask, _CHECKS), shape.hidden)
         if not wrong:
             break
-        found = Found(_without(found.config_class, wrong), {**found.open, **wrong})
+        found = Found(_without(found.config_class, wrong), {**found.open, **{one.field: one.example for one in wrong}})
     opaque = [name for name, text in found.config_class.fixed.items() if text == "opaque()"]
     for name in (*found.config_class.unknown, *opaque):
         found.open.setdefault(name, "no formula fits")
     return found
 
 
-def differences(known: ConfigClass, rows: Iterable[Row], hidden: Collection[str] = ()) -> dict[str, str]:
-    """Return the fields of one level in which our completion differs from the class, each with an example."""
-    wrong: dict[str, str] = {}
+class Wrong(NamedTuple):
+    """A field in which our completion differs from the class: where it was absent, null or given, and an example."""
+
+    field: str
+    where: Literal["absent", "null", "given"]
+    example: str
+
+
+def differences(known: ConfigClass, rows: Iterable[Row], hidden: Collection[str] = ()) -> list[Wrong]:
+    """Return the fields of one level in which our completion differs from the class, once for each way to give one."""
+    wrong: dict[tuple[str, str], Wrong] = {}
     own = Completion([known.model_copy(update={"levels": {}, "flat": None})])
     for row in rows:
         levels = {name: row.fields.get(name) for name in known.levels}
@@ -304,15 +316,29 @@ def differences(known: ConfigClass, rows: Iterable[Row], hidden: Collection[str]
         for name, value in ours.config.items():
             if counts(name) and name not in known.levels and name not in hidden and value != row.fields.get(name):
                 example = f"{json.dumps(row.given)[:200]}: {row.fields.get(name)!r}, ours {value!r}"
-                wrong.setdefault(known.aliases.get(name, name), example[:400])
-    return wrong
+                one = Wrong(known.aliases.get(name, name), _where(row.given, name), example[:400])
+                wrong.setdefault((one.field, one.where), one)
+    return list(wrong.values())
 
 
-def _without(known: ConfigClass, wrong: Iterable[str]) -> ConfigClass:
-    """Return the class with the fields that turned out otherwise as unknown, given or not."""
-    names = set(wrong)
-    kept = {
-        part: {name: one for name, one in getattr(known, part).items() if name not in names}
-        for part in ("defaults", "derived", "nulls")
-    }
-    return known.model_copy(update={**kept, "fixed": {**known.fixed, **dict.fromkeys(sorted(names), "opaque()")}})
+def _where(given: JsonObject, name: str) -> Literal["absent", "null", "given"]:
+    if name not in given:
+        return "absent"
+    return "null" if given[name] is None else "given"
+
+
+def _without(known: ConfigClass, wrong: Iterable[Wrong]) -> ConfigClass:
+    """Return the class with the fields that turned out otherwise as unknown, where they did."""
+    parts: dict[str, JsonObject] = {part: dict(getattr(known, part)) for part in _WORKED_OUT}
+    unknown = set(known.unknown)
+    for field_, where, _ in wrong:
+        if where == "given" or field_ in parts["fixed"]:
+            parts["fixed"][field_] = "opaque()"
+        if where == "null" and field_ not in parts["nulls"]:
+            parts["nulls"][field_] = "opaque()"
+        if where == "absent":
+            unknown.add(field_)
+        if where != "null" or parts["nulls"].get(field_) != "opaque()":
+            parts["defaults"].pop(field_, None)
+            parts["derived"].pop(field_, None)
+    return known.model_copy(update={**parts, "unknown": tuple(sorted(unknown))})
