@@ -139,6 +139,17 @@ def test_a_class_that_only_the_checkpoint_has_leaves_everything_unknown(config: 
         assert got.config is config
 
 
+@pytest.mark.parametrize(("filled", "width"), [([], 64), (["text"], 8)])
+def test_what_a_class_gives_a_level_may_stand_beside_what_is_given(filled: list[str], width: int) -> None:
+    part: JsonObject = {**VESSEL, "flat": None, "defaults": {"text": {"width": 8}}, "filled": list(filled)}
+    outer = Completion([ConfigClass.model_validate_json(json.dumps(part))])
+    known = {"vessel": outer, "river": class_of("river")}
+    for given, wanted in (({}, 8), ({"text": {"layers": 2}}, width), ({"text": {"width": 32}}, 32)):
+        text = complete({"model_type": "vessel", **given}, known.get).config["text"]
+        assert isinstance(text, dict)
+        assert text["width"] == wanted
+
+
 def test_parts_of_a_class_add_up() -> None:
     later = ConfigClass(added="1.1", defaults={"more": 1}, fixed={"sum": "total(more, layers)"})
     both = Completion([ConfigClass.model_validate_json(json.dumps(RIVER)), later])

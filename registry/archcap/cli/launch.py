@@ -35,6 +35,8 @@ def add_launch_options(parser: Parser, source: bool = True) -> None:
     subject.add_argument("--checkpoint", metavar="ID", help="a checkpoint the registry knows, as in org/name")
     subject.add_argument("--architecture", metavar="NAME", help="the class; beside --config, instead of its own")
     subject.add_argument("--draft-config", metavar="FILE|DIR", help="the draft checkpoint's; implies a draft path")
+    subject.add_argument("--transformers", action="store_true",
+                         help="complete config.json by the transformers library installed here")  # fmt: skip
     machine = parser.add_argument_group("hardware")
     machine.add_argument("--gpu", metavar="ID", help="as in h200; see capctl list hardware")
     machine.add_argument("--gpus", metavar="N", type=int, help="GPUs per node")
@@ -188,6 +190,17 @@ def _no_constant(word: str) -> float:
     raise ValueError(word)
 
 
+def _read(place: str, args: argparse.Namespace, session: Session) -> JsonObject:
+    """Return a configuration, completed by the installed library where that is asked for; the answer's notes say so."""
+    config = read_config(place)
+    if args.transformers:
+        from archcap.cli.installed import completed_by_transformers
+
+        config, note = completed_by_transformers(config)
+        session.notes = tuple(dict.fromkeys((*session.notes, note)))
+    return config
+
+
 def _subject(
     args: argparse.Namespace, settings: Mapping[str, Json], view: ReleaseView, session: Session
 ) -> tuple[JsonObject, tuple[str, ...]]:
@@ -202,7 +215,7 @@ def _subject(
     subject: JsonObject = {}
     notes: list[str] = []
     if args.config is not None:
-        subject["config"] = read_config(args.config)
+        subject["config"] = _read(args.config, args, session)
     elif args.checkpoint is not None:
         subject["checkpoint"] = args.checkpoint
     elif args.architecture is None:
@@ -211,7 +224,7 @@ def _subject(
     if args.architecture is not None:
         subject["architecture"] = args.architecture
     if args.draft_config is not None:
-        subject["draft_config"] = read_config(args.draft_config)
+        subject["draft_config"] = _read(args.draft_config, args, session)
     return subject, tuple(notes)
 
 

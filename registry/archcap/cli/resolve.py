@@ -75,6 +75,8 @@ def _all_releases(args: argparse.Namespace, session: Session) -> int:
         raise RequestError("usage", "--all-releases has no command form", "take --format text or json")
     if session.notes:
         raise RequestError("usage", "--engine-source is one release's source", "leave out --all-releases")
+    if args.transformers:
+        raise RequestError("usage", "--transformers is one release's library", "leave out --all-releases")
     engine, asked_release = engine_release(args.engine, session)
     args.engine = f"{engine}@{asked_release}"
     question = asked(args, session)

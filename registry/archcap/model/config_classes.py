@@ -33,6 +33,8 @@ class ConfigClass(Interval):
     """Nested configurations, each with the type of its class: `outer.level` where no `model_type` stands for it."""
     flat: str | None = None
     """The level that is made of the outer fields where a configuration does not give it."""
+    filled: tuple[str, ...] = ()
+    """Levels that get the class's own defaults also where a configuration gives a part of them."""
     spoils: dict[str, tuple[str, ...]] = {}
     """Fields that only change what others are, each with the fields whose value nobody knows where it is given."""
     dropped: tuple[str, ...] = ()

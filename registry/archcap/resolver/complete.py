@@ -119,7 +119,8 @@ class Completion:
     """
 
     __slots__ = (
-        "_aliases", "_assumed", "_defaults", "_dropped", "_flat", "_spoils", "_steps", "_unknown", "fields", "levels"
+        "_aliases", "_assumed", "_defaults", "_dropped", "_filled", "_flat", "_spoils", "_steps", "_unknown",
+        "fields", "levels",
     )  # fmt: skip
 
     def __init__(self, parts: Sequence[ConfigClass]) -> None:
@@ -134,6 +135,7 @@ class Completion:
         self._dropped = tuple(name for part in parts for name in part.dropped)
         self._spoils = {name: fields for part in parts for name, fields in part.spoils.items()}
         self._unknown = frozenset(name for part in parts for name in part.unknown)
+        self._filled = frozenset(name for part in parts for name in part.filled)
         self._flat = next((part.flat for part in parts if part.flat is not None), None)
         self.levels = {name: kind for part in parts for name, kind in part.levels.items()}
         self._steps = _in_order(list(self._steps_of(parts)))
@@ -165,12 +167,12 @@ class Completion:
 
     def level_of(self, name: str, given: JsonObject, below: Completion | None) -> JsonObject:
         """Return what a configuration says of one level, for which *below* is the class of its type."""
-        said = given.get(name)
+        said, own = given.get(name), self._defaults.get(name)
+        usual = own if isinstance(own, dict) else {}
         if isinstance(said, dict):
-            return said
+            return {**usual, **said} if name in self._filled else said
         if name != self._flat or below is None:
-            usual = self._defaults.get(name)
-            return usual if isinstance(usual, dict) else {}
+            return usual
         return {one: value for one, value in given.items() if one in below.fields or one in _TAKEN_ALONG}
 
     def finish(self, given: JsonObject, levels: Mapping[str, Json]) -> tuple[JsonObject, set[str]]:

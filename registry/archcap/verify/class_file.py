@@ -159,7 +159,9 @@ def _with_levels(said: JsonObject, known: Mapping[str, Completion]) -> JsonObjec
         if isinstance(made, dict) and name in kinds and name != said.get("flat"):
             special = _special(str(kinds[name]), made, known)
             own |= {name: special} if special else {}
-    return {**said, "defaults": {**(defaults if isinstance(defaults, dict) else {}), **own}} if own else said
+    filled = said.get("filled")
+    parts = {**said, "defaults": {**(defaults if isinstance(defaults, dict) else {}), **own}} if own else dict(said)
+    return {**parts, "filled": [name for name in filled if name in own] if isinstance(filled, list) else []}
 
 
 def _special(kind: str, made: JsonObject, known: Mapping[str, Completion]) -> JsonObject:

@@ -71,6 +71,7 @@ def work_out(kind: str, described: JsonObject, ask: Ask) -> Found | None:
         aliases={other: name for other, name in aliases.items() if counts(other)},
         levels=levels,
         flat=_flat(base, levels, ask),
+        filled=_filled(base, levels, ask),
         spoils=spoils,
         dropped=tuple(name for name in _silent(base, described) if name not in spoils),
     )
@@ -166,12 +167,27 @@ def _flat(base: JsonObject, levels: Iterable[str], ask: Ask) -> str | None:
     for level in levels:
         inner = base.get(level)
         value = inner.get("num_hidden_layers") if isinstance(inner, dict) else None
-        if isinstance(value, int) and "num_hidden_layers" not in base:
+        if isinstance(value, int):
             fields = ask([{"num_hidden_layers": value + 12}])[0]
             below = fields.get(level) if fields else None
             if isinstance(below, dict) and below.get("num_hidden_layers") == value + 12:
                 return level
     return None
+
+
+def _filled(base: JsonObject, levels: Iterable[str], ask: Ask) -> tuple[str, ...]:
+    """Return the levels that end as if they were not given where a part of them is."""
+    return tuple(name for name in levels if _is_filled(name, base.get(name), ask))
+
+
+def _is_filled(name: str, bare: Json, ask: Ask) -> bool:
+    if not isinstance(bare, dict):
+        return False
+    field_ = next((one for one, value in bare.items() if counts(one) and isinstance(value, int)), None)
+    part: JsonObject = {field_: bare[field_]} if field_ is not None else {}
+    fields = ask([{name: part}])[0] if part else None
+    made = fields.get(name) if fields else None
+    return isinstance(made, dict) and all(made.get(one) == value for one, value in bare.items() if counts(one))
 
 
 # -- fitting -------------------------------------------------------------------------------------
