@@ -18,6 +18,7 @@ from archcap.model.releases import held_when, nearest, version
 from archcap.snapshot import SCHEMA, ReleaseView, Snapshot, release_slice
 from archcap.snapshot.canonical import canonical
 from archcap.snapshot.compare import diff, history
+from archcap.snapshot.store import carried_slice
 from archcap.suggest import nearest_names
 from archcap_service.effective import OVERHEAD, Document, State, document
 from archcap_service.holders import holders
@@ -211,7 +212,8 @@ def capability(state: State, engine: str, release: str, name: str) -> Document:
 def facts(state: State, engine: str, release: str) -> Document:
     """`/v1/engines/{engine}/releases/{release}/facts`: the slice, as `capctl build --slice` writes it."""
     view, exact = release_view(state.snapshot, engine, release)
-    return document(release_slice(state.snapshot, engine, view.release), engine, view.release, exact)
+    body = carried_slice(state.snapshot, engine, view.release) or release_slice(state.snapshot, engine, view.release)
+    return document(body, engine, view.release, exact)
 
 
 def differences(state: State, engine: str, before: str, after: str) -> Document:

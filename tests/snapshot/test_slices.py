@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from archcap.snapshot import release_slice
+from archcap.snapshot import release_slice, store
 from tests.snapshot import toy
 
 
@@ -72,6 +73,34 @@ def test_a_slice_tells_what_people_said_and_from_where() -> None:
     assert buffered in stated
     assert {one["source"] for one in stated} == {"toy#12", "toy#35"}  # one platform's stay in a list is not for all
     assert buffered not in read("0.10")["facts"]["stated"]
+
+
+def test_slices_that_were_cut_are_used_for_the_snapshot_they_are_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "BUILT", tmp_path)
+    snapshot = toy.snapshot()
+    assert store.carried_slice(snapshot, "toy", "0.11") is None
+    store.write_slices(snapshot, tmp_path)
+    assert store.carried_slice(snapshot, "toy", "0.11") == release_slice(snapshot, "toy", "0.11")
+    assert store.carried_slice(snapshot, "toy", "0.12") is None
+    raw: Any = snapshot.raw("hardware")
+    raw["hardware"]["beta"]["title"] = "Beta 2"
+    other = snapshot.with_part_replaced("hardware", raw)
+    assert store.carried_slice(other, "toy", "0.11") is None
+    store.write_slices(other, tmp_path)
+    assert store.carried_slice(snapshot, "toy", "0.11") is None
+
+
+def test_slices_of_releases_that_are_gone_are_removed(tmp_path: Path) -> None:
+    store.write_slices(toy.snapshot(), tmp_path)
+    stray = tmp_path / "slices" / "toy" / "0.8.json"
+    stray.write_text("{}")
+    store.write_slices(toy.snapshot(), tmp_path)
+    assert stray.exists()  # nothing is looked at as long as the slices are of this snapshot
+    (tmp_path / "slices" / store.SLICES_OF).unlink()
+    store.write_slices(toy.snapshot(), tmp_path)
+    assert not stray.exists()
 
 
 def test_slices_of_other_releases_differ() -> None:

@@ -126,8 +126,9 @@ def write_slices(snapshot: Snapshot, folder: Path) -> None:
         folder: the package `archcap._built`, or what becomes it.
     """
     mark = folder / "slices" / SLICES_OF
-    if mark.is_file() and mark.read_text(encoding="ascii") == snapshot.digest:
+    if _slices_of(folder) == snapshot.digest:
         return
+    mark.unlink(missing_ok=True)
     for engine in snapshot.engine_names:
         slices = folder / "slices" / engine
         slices.mkdir(parents=True, exist_ok=True)
@@ -137,6 +138,24 @@ def write_slices(snapshot: Snapshot, folder: Path) -> None:
             if path.stem not in snapshot.releases(engine):
                 path.unlink()
     write_atomically(mark, snapshot.digest.encode("ascii"))
+
+
+def carried_slice(snapshot: Snapshot, engine: str, release: str) -> bytes | None:
+    """Return the slice that was cut when the package was built, None when it was not cut from this very snapshot."""
+    if _slices_of(BUILT) != snapshot.digest:
+        return None
+    try:
+        found = (BUILT / "slices" / engine / f"{release}.json").read_bytes()
+    except OSError:
+        return None
+    return found if _slices_of(BUILT) == snapshot.digest else None  # somebody may have begun to cut others
+
+
+def _slices_of(folder: Path) -> str | None:
+    try:
+        return (folder / "slices" / SLICES_OF).read_text(encoding="ascii")
+    except (OSError, ValueError):
+        return None
 
 
 def _compile(root: Path) -> bytes:
