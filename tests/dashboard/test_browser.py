@@ -155,6 +155,19 @@ def test_a_file_is_dropped_and_the_command_copied(visit, site):
     assert page.evaluate("navigator.clipboard.readText()") == "python -m toy.serve --shard-size 2"
 
 
+def test_a_body_too_large_is_said_in_place_and_what_was_typed_stays(visit, site):
+    window = visit()
+    page = window.page
+    page.goto(f"{site}/check")
+    page.fill("#command", "--shard-size 2")
+    page.evaluate("document.querySelector('#config').value = '{'.padEnd(2.2e6, 'x')")
+    page.click("form.check-form button.primary")
+    page.wait_for_selector("#answer .problem")
+    assert "larger than 2 MiB" in window.text("#answer .problem")
+    assert page.input_value("#command") == "--shard-size 2"
+    window.complaints = [one for one in window.complaints if "413" not in one]
+
+
 def test_settings_are_narrowed_down_and_shown_in_full(visit, site):
     window = visit()
     page = window.page

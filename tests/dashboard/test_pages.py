@@ -141,6 +141,9 @@ def test_what_nobody_knows_is_a_page_for_people_and_a_problem_for_programs(servi
     html5lib.HTMLParser(strict=True).parse(page.text)
     assert code in page.text
     assert hint in page.text
+    assert (
+        service.client.get(path, headers={"hx-request": "true"}).headers["content-type"] == page.headers["content-type"]
+    )
     problem = service.client.get(path)
     assert problem.status_code == page.status_code
     assert problem.headers["content-type"] == "application/problem+json"

@@ -17,7 +17,8 @@ def wants_page(request: Request) -> bool:
     """Return whether a person asks: a browser, at a path that is no program's."""
     path = request.url.path
     for_people = not path.startswith(_PROGRAMS) and not path.endswith(".json")
-    return for_people and "text/html" in request.headers.get("accept", "")
+    asks = "text/html" in request.headers.get("accept", "") or "hx-request" in request.headers
+    return for_people and asks
 
 
 def error_page(request: Request, error: ArchcapError, status: int, headers: dict[str, str]) -> Response:

@@ -28,7 +28,7 @@ def check(request: Request, here: Here) -> Response:
     return _page(request, here, state, asked(request.query_params, state))
 
 
-@router.post("/check", name="page:check-post")
+@router.post("/check", name="resolve-page")
 async def check_post(request: Request, here: Here) -> Response:
     """Take the form; what fits into a link leads to it, anything longer is answered at once."""
     body = await read_body(request.receive, request.scope["headers"], here.replica.settings.max_body_bytes)

@@ -137,9 +137,10 @@ def kept_page(request: Request, here: Context, key: str, make: Callable[[State],
     found = state.variants.get(f"page {key}")
     small = state.variants.get(f"gzip {key}")
     if found is None or small is None:
-        with _making:
+        with _making:  # pages wait for pages; look-ups of engines do not wait for them
             found = document(make(state))
             small = Document(squeezed(found.body), found.etag)
+        with state.making:
             for name, one in ((f"page {key}", found), (f"gzip {key}", small)):
                 state.variants.put(name, one, len(one.body) + OVERHEAD)
     who = "private" if here.replica.settings.protect_reads else "public"

@@ -141,6 +141,23 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// An answer that is no check (too large a body, a service that is gone) is said in place, and what was typed stays.
+function say(...nodes) {
+  const answer = document.getElementById("answer");
+  if (answer) answer.replaceChildren(...nodes);
+}
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { xhr, target } = event.detail;
+  if (!target || !target.id || xhr.responseText.includes(`id="${target.id}"`)) return;
+  event.detail.shouldSwap = false;
+  if (target.id !== "check") return;
+  const page = new DOMParser().parseFromString(xhr.responseText, "text/html");
+  say(page.querySelector(".problem") || "The service could not answer. Try again in a moment.");
+});
+document.addEventListener("htmx:sendError", (event) => {
+  if (event.detail.target && event.detail.target.id === "check") say("The service cannot be reached. Try again in a moment.");
+});
+
 // ---- pages that htmx changes in place ------------------------------------------------------------------------------
 function ready() { matrix(); drops(); copies(); }
 document.addEventListener("DOMContentLoaded", ready);
