@@ -150,6 +150,14 @@ def test_what_a_class_gives_a_level_may_stand_beside_what_is_given(filled: list[
         assert text["width"] == wanted
 
 
+def test_what_is_worked_out_of_something_unknown_below_is_unknown() -> None:
+    part: JsonObject = {**VESSEL, "derived": {"guess": "same(text.guess)", "depth": "same(text.deep)"}}
+    outer = Completion([ConfigClass.model_validate_json(json.dumps(part))])
+    got = complete({"model_type": "vessel"}, {"vessel": outer, "river": class_of("river")}.get)
+    assert got.unknown == {"text.guess", "guess"}
+    assert got.config["depth"] == 3
+
+
 def test_parts_of_a_class_add_up() -> None:
     later = ConfigClass(added="1.1", defaults={"more": 1}, fixed={"sum": "total(more, layers)"})
     both = Completion([ConfigClass.model_validate_json(json.dumps(RIVER)), later])

@@ -175,15 +175,18 @@ class Completion:
             return usual
         return {one: value for one, value in given.items() if one in below.fields or one in _TAKEN_ALONG}
 
-    def finish(self, given: JsonObject, levels: Mapping[str, Json]) -> tuple[JsonObject, set[str]]:
+    def finish(
+        self, given: JsonObject, levels: Mapping[str, Json], below: set[str]
+    ) -> tuple[JsonObject, set[str]]:
         """Return the class's fields, also under their other spellings, and those nobody can work out.
 
         Args:
             given: the configuration, renamed.
             levels: its levels, complete.
+            below: what nobody can work out in them, with the path; it is among what is returned.
         """
         held = {**self._assumed, **self._defaults, **given, **levels}
-        unknown = self._beyond(given)
+        unknown = self._beyond(given) | below
         for name in unknown:
             held.pop(name, None)
         for step in self._steps:
@@ -295,5 +298,4 @@ def _completed(config: JsonObject, known: Completion, class_of: ClassOf, depth: 
         held, unknown = _completed(level, below, class_of, depth + 1)
         levels[name] = held
         below_unknown |= {f"{name}.{path}" for path in unknown}
-    held, unknown = known.finish(given, levels)
-    return held, unknown | below_unknown
+    return known.finish(given, levels, below_unknown)
