@@ -105,7 +105,8 @@ def _write(found: Sequence[Suspect], facts: Facts, args: argparse.Namespace, ses
     if args.format == "json":
         console.write_bytes(dumps([_object(one, prefix) for one in found], indent=2))
     elif args.format == "markdown":
-        console.write(markdown(found, facts, session.snapshot.engine(facts.engine).title))
+        source = " --source SOURCE" if args.engine_source is not None else ""
+        console.write(markdown(found, facts, session.snapshot.engine(facts.engine).title, source))
     elif args.format == "sarif":
         rules = {f"siblings/{kind}": text for kind, text in KINDS.items()}
         console.write_bytes(dumps(sarif([_report(one) for one in found], rules, prefix), indent=2))
@@ -161,17 +162,18 @@ def _report(one: Suspect) -> Report:
     return Report(f"siblings/{one.kind}", "warning", text, Place(first.file, first.line), tuple(places[1:]), one.key)
 
 
-def markdown(found: Sequence[Suspect], facts: Facts, title: str) -> str:
-    """Return suspicions as a page."""
+def markdown(found: Sequence[Suspect], facts: Facts, title: str, source: str = "") -> str:
+    """Return suspicions as a page; *source* is the option that was given for one."""
     lines = [f"# {title} {facts.release}: registrations that look forgotten", ""]
-    command = f"capctl siblings --engine {facts.engine}@{facts.release} --first {len(found)} --format markdown"
+    options = f"{source} --first {len(found)} --format markdown"
+    command = f"capctl siblings --engine {facts.engine}@{facts.release}{options}"
     lines += [f"Written by `{command}`. The likeliest stand first; what people have judged right is left out.", ""]
     for one in found:
         lines += [f"## {one.rank}. {_heading(one)}", "", one.text, "", f"- **What happens:** {one.consequence}"]
         lines.append(f"- **What to do:** {one.patch}")
-        for word, side in (("Lacks", one.lacking), ("Has", one.having)):
+        for word, side, most in (("Lacks", one.lacking, _SHOWN * 10), ("Has", one.having, _SHOWN)):
             if side and side[0][1].file:
-                lines.append(f"- **{word} it:** " + "; ".join(_cell(name, seen) for name, seen in side[:_SHOWN * 3]))
+                lines.append(f"- **{word} it:** " + "; ".join(_cell(name, seen) for name, seen in side[:most]))
         lines.append("")
     return "\n".join(lines).rstrip()
 

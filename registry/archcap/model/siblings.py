@@ -34,6 +34,8 @@ class SiblingGuide(Record):
     """Capabilities, or groups of them, that concern only architectures with a trait: to that trait."""
     leave_out: tuple[Name, ...] = ()
     """Capabilities in which twins may differ for good reasons that no fact shows."""
+    leave_out_lists: tuple[str, ...] = ()
+    """Regular expressions over the beginnings of ids of lists that twins are not compared by."""
     pairs: tuple[Pair, ...] = ()
     weights: dict[str, float] = {}
     """What later releases taught: for each feature of a suspicion how much it speaks for a forgotten registration."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from archcap.model.base import Json
@@ -61,9 +62,14 @@ def intervals(items: Iterable[Json]) -> Json:
 
 
 def entry(key: str, value: Json, indent: int, width: int = 120) -> list[str]:
-    """Return `key: value` as lines: one line where it fits, a list of mappings else one item per line."""
+    """Return `key: value` as lines: one line where it fits, else a list of mappings one by one, and a text folded."""
     lead = " " * indent + _key(key) + ":"
     line = f"{lead} {flow(value)}"
+    if isinstance(value, str) and len(line) > width and value == " ".join(value.split()):
+        pad = " " * (indent + 2)
+        folded = textwrap.wrap(value, width, initial_indent=pad, subsequent_indent=pad, break_long_words=False,
+                               break_on_hyphens=False)  # fmt: skip
+        return [f"{lead} >-", *folded]
     if (
         isinstance(value, list)
         and value

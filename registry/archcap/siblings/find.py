@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from archcap.model.siblings import SiblingGuide
-from archcap.model.vocabulary import Vocabulary
+from archcap.model.vocabulary import Capability, Vocabulary
 from archcap.siblings.facts import Facts, Member, Names, Seen
 
 Kind = Literal["sibling", "list", "pair", "one-level", "near-lists", "dead-name", "unimplemented"]
@@ -36,6 +36,7 @@ class Finding:
         having: who has it, with where that shows.
         shared: what they have in common: a body, the stem of a name, the other list.
         stage, effect: what the engine does about it.
+        by_name: whether the engine decides it by names that people keep, instead of by asking the class.
     """
 
     kind: Kind
@@ -45,6 +46,7 @@ class Finding:
     shared: str
     stage: str
     effect: str
+    by_name: bool = False
 
     @property
     def items(self) -> frozenset[Item]:
@@ -60,7 +62,7 @@ class Finding:
         """Return the finding without some of those who lack it; None when nobody is left."""
         gone = frozenset(names)
         left = {name: seen for name, seen in self.lacking.items() if name not in gone}
-        return Finding(self.kind, self.what, left, self.having, self.shared, self.stage, self.effect) if left else None
+        return replace(self, lacking=left) if left else None
 
 
 def findings(facts: Facts, vocabulary: Vocabulary, guide: SiblingGuide) -> list[Finding]:
@@ -96,7 +98,9 @@ class _Finder:
             for finding in self._differing("sibling", capability, holders):
                 left = finding if trait is None else finding.without(self._lacking(trait))
                 if left is not None:
-                    yield _with(left, described.absence.stage.value, described.absence.effect)
+                    absence = described.absence
+                    by_name = _by_name(described, self.facts.engine)
+                    yield replace(left, stage=absence.stage.value, effect=absence.effect, by_name=by_name)
 
     def _lacking(self, capability: str) -> list[str]:
         return [name for name, member in self.facts.members.items() if capability not in member.has]
@@ -104,9 +108,11 @@ class _Finder:
     def lists(self) -> Iterator[Finding]:
         """Compare twins by the lists they are in."""
         for id_, listed in sorted(self.facts.lists.items()):
+            if any(re.match(pattern, id_) for pattern in self.guide.leave_out_lists):
+                continue
             if not listed.stands_for and (len(listed.names) > 1 or id_.startswith("model_override:")):
                 for finding in self._differing("list", id_, listed.names):
-                    yield _with(finding, "resolve", "silent")
+                    yield replace(finding, stage="resolve", effect="silent", by_name=True)
 
     def _differing(self, kind: Kind, what: str, holders: Mapping[str, Seen]) -> Iterator[Finding]:
         """Yield the groups of twins of which some hold and some do not, kinds that never hold left out."""
@@ -149,12 +155,13 @@ class _Finder:
     def near_lists(self) -> Iterator[Finding]:
         """Find collections that hold nearly the same architectures."""
         lists = [one for _, one in sorted(self.facts.lists.items()) if len(one.names) >= _SMALLEST]
-        for at, first in enumerate(lists):
-            for second in lists[at + 1 :]:
-                for one, other in ((first, second), (second, first)):
-                    finding = self._near(one, other)
-                    if finding is not None:
-                        yield finding
+        seen: set[tuple[str, frozenset[str]]] = set()
+        for one in lists:
+            for other in lists:
+                finding = self._near(one, other) if one is not other else None
+                if finding is not None and (finding.what, frozenset(finding.lacking)) not in seen:
+                    seen.add((finding.what, frozenset(finding.lacking)))
+                    yield finding
 
     def _near(self, one: Names, other: Names) -> Finding | None:
         """Return the names that *one* has and *other* lacks, when the two are nearly the same."""
@@ -188,8 +195,10 @@ class _Finder:
                 yield Finding("unimplemented", name, seen, {}, "all entry classes", absence.stage.value, absence.effect)
 
 
-def _with(finding: Finding, stage: str, effect: str) -> Finding:
-    return Finding(finding.kind, finding.what, finding.lacking, finding.having, finding.shared, stage, effect)
+def _by_name(capability: Capability, engine: str) -> bool:
+    """Return whether a capability is what a list of the engine says."""
+    probe = capability.probes.get(engine)
+    return probe is not None and (probe.set is not None or probe.named_in is not None)
 
 
 def groups(facts: Facts) -> Iterator[tuple[str, Sequence[str]]]:

@@ -18,9 +18,11 @@ _AHEAD = 2
 """Releases within which a suspicion has to be closed to count as right."""
 _COST = {"error": 1.5, "unsafe": 1.5, "silent": 0.5, "degrade": 0.0, "none": -1.0}
 """What an operator loses when a suspicion is right and nobody acts, beside the likelihood that it is right."""
-_CERTAIN = {"pair": 4.3, "one-level": 3.0, "near-lists": 5.4, "list": 1.0}
+_CERTAIN = {"pair": 6.4, "one-level": 3.0, "near-lists": 5.54, "list": 4.65}
 """What a kind of suspicion weighs by itself: of broken pairs and the like there are too few to learn from, and they are
 wrong by the engine's own logic rather than by resemblance."""
+_BY_NAME = 0.4
+"""What it weighs that the engine decides by a list of names, which people keep by hand."""
 _TWINS = 3.0
 """What it weighs that everybody who lacks the thing has a twin of the same name that has it."""
 _LOWEST = -0.5
@@ -79,7 +81,8 @@ def _near(one: str, other: str) -> bool:
 def score(finding: Finding, facts: Facts, weights: Mapping[str, float]) -> float:
     """Return how much a suspicion weighs: what was learnt of its features, and what it costs to be right."""
     learnt = sum(weights.get(feature, 0.0) for feature in features(finding, facts))
-    return learnt + _COST.get(finding.effect, 0.0) + _CERTAIN.get(finding.kind, 0.0) + _TWINS * twins(finding)
+    by_name = _BY_NAME if finding.kind == "sibling" and finding.by_name else 0.0
+    return learnt + by_name + _COST.get(finding.effect, 0.0) + _CERTAIN.get(finding.kind, 0.0) + _TWINS * twins(finding)
 
 
 def ranked(found: Sequence[Finding], facts: Facts, weights: Mapping[str, float]) -> list[Ranked]:
