@@ -47,9 +47,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
         raise RequestError("usage", "--since wants a source", "give --source with the checkout")
     engine, facts, before = _facts(args, session)
     registry, vocabulary = session.snapshot.registry_of(engine), session.snapshot.vocabulary
-    found: Sequence[Suspect] = suspects(facts, registry, vocabulary, not args.ignore_accepted)
-    if before is not None:
-        found = new_since(found, suspects(before, registry, vocabulary, accepted=False))
+    found: Sequence[Suspect] = suspects(facts, registry, vocabulary, not args.ignore_accepted, before)
     found = found[: args.first] if args.first is not None else found
     _write(found, facts, args, session)
     return FOUND if found and (args.since is not None or args.format in ("sarif", "github")) else OK
@@ -87,16 +85,6 @@ def _models_folder(engine: str, session: Session) -> str:
         return config_of(engine, session).models_folder
     except RequestError:
         return ""
-
-
-def new_since(found: Sequence[Suspect], before: Sequence[Suspect]) -> list[Suspect]:
-    """Return the suspicions that were none before: about somebody new, or about something new."""
-    known = {(one.kind, one.what, name) for one in before for name, _ in one.lacking}
-    kept: list[Suspect] = []
-    for one in found:
-        if any((one.kind, one.what, name) not in known for name, _ in one.lacking):
-            kept.append(one)
-    return kept
 
 
 def _write(found: Sequence[Suspect], facts: Facts, args: argparse.Namespace, session: Session) -> None:

@@ -62,7 +62,9 @@ class Finding:
         """Return the finding without some of those who lack it; None when nobody is left."""
         gone = frozenset(names)
         left = {name: seen for name, seen in self.lacking.items() if name not in gone}
-        return replace(self, lacking=left) if left else None
+        of_list = self.kind == "near-lists"
+        having = {n: seen for n, seen in self.having.items() if not of_list or n.partition(" ")[0] in left}
+        return replace(self, lacking=left, having=having) if left else None
 
 
 def findings(facts: Facts, vocabulary: Vocabulary, guide: SiblingGuide) -> list[Finding]:

@@ -64,13 +64,29 @@ def suspects_of_registry(
 
 
 def suspects(
-    facts: Facts, registry: EngineRegistry, vocabulary: Vocabulary, accepted: bool = True
+    facts: Facts,
+    registry: EngineRegistry,
+    vocabulary: Vocabulary,
+    accepted: bool = True,
+    before: Facts | None = None,
 ) -> tuple[Suspect, ...]:
-    """Return the suspicions about facts, whichever way they were found."""
+    """Return the suspicions about facts, whichever way they were found.
+
+    Args:
+        facts: of one release or source.
+        registry: of its engine, for what people accepted and what suspicions go by.
+        vocabulary: what capabilities mean.
+        accepted: whether what people accepted is left out.
+        before: the facts before the changes that are looked at; what was suspect then is left out.
+    """
     guide = registry.siblings or SiblingGuide(engine=facts.engine)
     found = findings(facts, vocabulary, guide)
     if accepted:
         found = list(unaccepted(found, frozenset(item for item, _ in acceptances(registry, facts.release))))
+    if before is not None:
+        known = {(one.kind, item) for one in findings(before, vocabulary, guide) for item in one.items}
+        left = (one.without(i.name for i in one.items if (one.kind, i) in known) for one in found)
+        found = [one for one in left if one is not None]
     return tuple(
         Suspect(
             one.rank, round(one.score, 3), one.finding.kind, one.finding.what, one.finding.shared,
