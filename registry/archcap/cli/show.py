@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import asdict
 
 from archcap.cli import OK
 from archcap.cli.catalogue import SHOWN, record_of
@@ -12,10 +13,13 @@ from archcap.cli.console import Console, table
 from archcap.cli.launch import named_view
 from archcap.cli.text import value_text
 from archcap.model.architectures import Architecture, NameList
-from archcap.model.base import JsonObject, Record
+from archcap.model.base import Json, JsonObject, Record
 from archcap.model.codec import dumps
+from archcap.model.engine import Setting
 from archcap.model.releases import Interval
+from archcap.model.rules import Step
 from archcap.model.vocabulary import Capability
+from archcap.rules.browse import Place, setting_use, step_use
 from archcap.snapshot import ReleaseView
 
 SUMMARY = "show one architecture, capability, setting, step, list, release or hardware"
@@ -42,7 +46,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     elif isinstance(found, NameList):
         session.console.write(_list(args.name, found, view, session.console))
     else:
-        session.console.write(_data(args.kind, args.name, found, view))
+        session.console.write(_data(args.kind, args.name, found, view) + _use(args.name, found, view))
     return OK
 
 
@@ -62,8 +66,18 @@ def _object(kind: str, name: str, found: Record, view: ReleaseView) -> JsonObjec
             "architectures": [*sorted(view.capability_set(name))],
             "conditional": {**view.conditional_set(name)},
         }
+    elif isinstance(found, Setting):
+        use = setting_use(view.program, name)
+        value |= {"written_by": _places(use.written_by), "read_by": _places(use.read_by)}
+    elif isinstance(found, Step):
+        done = step_use(view.program, name)
+        value |= {"reads": [*done.reads], "writes": [*done.writes], "refuses": [*done.refuses]}
     value["record"] = found.model_dump(mode="json", by_alias=True)
     return value
+
+
+def _places(places: Iterable[Place]) -> list[Json]:
+    return [{**asdict(place), "when": [*place.when]} for place in places]
 
 
 def _architecture(name: str, found: Architecture, view: ReleaseView, console: Console) -> str:
@@ -143,6 +157,25 @@ def _data(kind: str, name: str, found: Record, view: ReleaseView) -> str:
     text: str = yaml.safe_dump({name: value}, sort_keys=False, allow_unicode=True, width=110, default_flow_style=None)
     of = "" if kind in ("hardware", "checkpoint") else f" of {view.engine.engine}"
     return f"# {kind}{of}\n{text.rstrip()}"
+
+
+def _use(name: str, found: Record, view: ReleaseView) -> str:
+    """Return who writes and reads a setting, or what a step reads and writes, in this release."""
+    of = f"in {view.engine.engine} {view.release}"
+    if isinstance(found, Setting):
+        use = setting_use(view.program, name)
+        return "".join(_steps(f"written {of} by", use.written_by) + _steps(f"read {of} by", use.read_by))
+    if isinstance(found, Step):
+        done = step_use(view.program, name)
+        rows = (("reads", done.reads), ("writes", done.writes), ("refuses", done.refuses))
+        return "".join(f"\n\n{word} {of}\n  " + "\n  ".join(names or ("nothing",)) for word, names in rows)
+    return ""
+
+
+def _steps(title: str, places: Iterable[Place]) -> list[str]:
+    """Return the statements of each step with the condition nearest to them, steps in pipeline order."""
+    rows = [(place.step, place.statement, place.when[-1] if place.when else "always") for place in places]
+    return [f"\n\n{title}", *(f"\n{row}" for row in table(rows, "  ") or ["  nothing"])]
 
 
 def _interval(span: Interval) -> str:
