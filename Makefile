@@ -15,7 +15,7 @@ ENGINES ?=
 ENGINE_PATHS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup serve demo test test-engine lint conformance coverage bench bench-service faults wheel clean
+.PHONY: help setup serve demo test test-engine lint conformance agreement coverage bench bench-service faults wheel clean
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -78,6 +78,9 @@ test-engine: setup ## minutes: the plug-in inside real SGLang releases (docs/int
 
 conformance: setup ## write down what agrees with the recorded answers of the engine by now (docs/verify.md)
 	$(BIN)/python -m tests.conformance grow
+
+agreement: setup ## print how far the rules agree with the recorded answers of the engine (README)
+	$(BIN)/python -m tests.conformance agreement
 
 coverage: setup ## count which effects of the engine's argument resolution the rules say, and write docs/coverage.md
 	$(BIN)/python -m tests.coverage

@@ -1,4 +1,4 @@
-"""Makes the corpus, and writes down what agrees: `python -m tests.conformance make|grow`."""
+"""Makes the corpus, and writes down what agrees: `python -m tests.conformance make|grow|agreement`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from archcap.snapshot import Snapshot, store
 from archcap.verify.answers import recorded
 from archcap.verify.launches import Configs
-from tests.conformance import agreed, corpus
+from tests.conformance import agreed, corpus, table
 
 
 def make(args: argparse.Namespace) -> int:
@@ -56,8 +56,15 @@ def grow(args: argparse.Namespace) -> int:
     return int(lost)
 
 
+def agreement(args: argparse.Namespace) -> int:
+    """Print how far the rules agree, release by release."""
+    del args
+    print("\n".join(table.lines(table.figures(store.default()))))
+    return 0
+
+
 def main() -> int:
-    """Run one of the two."""
+    """Run one of the three."""
     parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
     commands = parser.add_subparsers(required=True)
     making = commands.add_parser("make", help="choose answers anew, out of the corpus and the files given")
@@ -68,6 +75,8 @@ def main() -> int:
     making.set_defaults(run=make)
     growing = commands.add_parser("grow", help="add to the lists what agrees by now")
     growing.set_defaults(run=grow)
+    telling = commands.add_parser("agreement", help="print how far the rules agree with the corpus")
+    telling.set_defaults(run=agreement)
     args = parser.parse_args()
     code: int = args.run(args)
     return code

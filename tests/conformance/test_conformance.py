@@ -3,7 +3,7 @@
 import pytest
 
 from archcap.snapshot import store
-from tests.conformance import agreed, corpus
+from tests.conformance import agreed, corpus, table
 
 RELEASES = corpus.releases()
 ENOUGH = 1000
@@ -51,3 +51,10 @@ def test_every_configuration_is_launched_and_none_is_there_twice():
     launches = [launch for release in RELEASES for launch, _ in corpus.rows(release)]
     used = {one.path for launch in launches for one in (launch.subject, launch.draft) if one is not None}
     assert set((corpus.HERE / "configs").rglob("*.json")) == used
+
+
+def test_the_table_of_the_readme_is_what_the_corpus_shows(snapshot):
+    root = store.checkout_root()
+    said = (root / "README.md").read_text(encoding="utf-8")
+    shown = said.partition("<!-- agreement:begin -->\n")[2].partition("\n<!-- agreement:end -->")[0]
+    assert shown.splitlines() == table.lines(table.figures(snapshot))

@@ -43,6 +43,8 @@ class Chain:
         if not depth:
             for reference in (*failing, *holding, *self._let_through(info)):
                 self._of(reference, moment, before, depth)
+            if not self.found:
+                self._computed_from(info, moment, before)
             return
         already = len(self.found)
         for tells in (True, False):
@@ -53,6 +55,12 @@ class Chain:
                 if len(self.found) > already:
                     return
         self._defaults((*holding, *failing), moment, depth)
+
+    def _computed_from(self, info: StatementInfo, moment: Moment, before: int) -> None:
+        """Add what a value was computed from, where it takes too many steps to say what alone makes it what it is."""
+        for reference in info.reads:
+            if self._tells(reference, moment):
+                self._of(reference, moment, before, 0)
 
     def of_message(self, event: int) -> None:
         """Add the user's settings that the finding's own text names."""

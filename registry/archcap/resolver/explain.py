@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from archcap.errors import RequestError
 from archcap.model.base import Json
@@ -56,18 +58,34 @@ def explain(request: Request, snapshot: SnapshotView, setting: str) -> Explanati
     head = setting.split(".", 1)[0]
     if head not in view.spans:
         raise unknown("setting", setting, view.spans)
-    writes = []
+    writes: list[Write] = []
     for index, event in enumerate(outcome.run.trace):
-        if event[KIND] == Kind.SET and (event[NAME] == setting or event[NAME].startswith(setting + ".")):
-            info = statement_of(outcome.subject, event[STATEMENT])
-            value = None if isinstance(event[VALUE], Unknown) else event[VALUE]
-            decided = not isinstance(event[VALUE], Unknown)
-            causes = causes_of(outcome, index)
-            writes.append(Write(info.id, info.step, event[NAME], value, causes, info.source, decided))
+        if event[KIND] != Kind.SET or not _touches(event[NAME], setting):
+            continue
+        value, decided = _part(event[VALUE], event[NAME], setting), True
+        if isinstance(value, Unknown):
+            value, decided = None, False
+        path = max(event[NAME], setting, key=len)
+        if path != event[NAME] and writes and (writes[-1].decided, writes[-1].value) == (decided, value):
+            continue  # the whole was written and left this part as it was
+        info = statement_of(outcome.subject, event[STATEMENT])
+        writes.append(Write(info.id, info.step, path, value, causes_of(outcome, index), info.source, decided))
     left = () if writes else causes_of_absence(outcome, head)
     return Explanation(
         setting, view.release, settings_of(outcome).get(head), view.defaults.get(head), tuple(writes), left
     )
+
+
+def _touches(written: str, setting: str) -> bool:
+    """Whether a write to *written* writes *setting*, a part of it, or the whole that it is a part of."""
+    return written == setting or written.startswith(setting + ".") or setting.startswith(written + ".")
+
+
+def _part(value: Any, written: str, setting: str) -> Any:
+    """Return what a value written to *written* holds of *setting*; the value itself where that is no part of it."""
+    for key in setting.removeprefix(written).split(".")[1:] if setting.startswith(written + ".") else ():
+        value = value.get(key) if isinstance(value, Mapping) else value
+    return value
 
 
 __all__ = ["Explanation", "RequestError", "Write", "explain"]
