@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from archcap.errors import RequestError
 from archcap.model.base import Json
@@ -81,7 +80,7 @@ def _touches(written: str, setting: str) -> bool:
     return written == setting or written.startswith(setting + ".") or setting.startswith(written + ".")
 
 
-def _part(value: Any, written: str, setting: str) -> Any:
+def _part(value: Json | Unknown, written: str, setting: str) -> Json | Unknown:
     """Return what a value written to *written* holds of *setting*; the value itself where that is no part of it."""
     for key in setting.removeprefix(written).split(".")[1:] if setting.startswith(written + ".") else ():
         value = value.get(key) if isinstance(value, Mapping) else value
