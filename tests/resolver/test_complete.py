@@ -150,6 +150,16 @@ def test_what_a_class_gives_a_level_may_stand_beside_what_is_given(filled: list[
         assert text["width"] == wanted
 
 
+@pytest.mark.parametrize(("filled", "width"), [([], 64), (["text"], 16)])
+def test_the_outer_fields_may_go_into_a_level_that_is_given(filled: list[str], width: int) -> None:
+    part: JsonObject = {**VESSEL, "filled": list(filled)}
+    outer = Completion([ConfigClass.model_validate_json(json.dumps(part))])
+    known = {"vessel": outer, "river": class_of("river")}.get
+    text = complete({"model_type": "vessel", "width": 16, "text": {"layers": 2}}, known).config["text"]
+    assert isinstance(text, dict)
+    assert (text["width"], text["layers"]) == (width, 2)
+
+
 def test_what_is_worked_out_of_something_unknown_below_is_unknown() -> None:
     part: JsonObject = {**VESSEL, "derived": {"guess": "same(text.guess)", "depth": "same(text.deep)"}}
     outer = Completion([ConfigClass.model_validate_json(json.dumps(part))])

@@ -107,3 +107,24 @@ def test_overrides_change_what_the_class_made_not_what_it_makes_it_from() -> Non
     override = {"json_model_override_args": '{"num_attention_heads": 32}'}
     seen = view.code.effective_config(view.levels(config).config, override)
     assert (seen["num_attention_heads"], seen["head_dim"]) == (32, 128)
+
+
+@pytest.mark.parametrize(
+    ("release", "rope", "refused"),
+    [
+        ("0.5.9", {"type": "yarn", "factor": 4.0}, False),
+        ("0.5.10", {"type": "yarn", "factor": 4.0}, True),
+        ("0.5.23", {"rope_type": "yarn", "factor": 4.0}, True),
+        ("0.5.23", {"rope_type": "llama3", "factor": 4.0}, True),
+        ("0.5.23", {"rope_type": "linear", "factor": 4.0}, False),
+        ("0.5.23", {"rope_type": "dynamic", "factor": 4.0}, False),
+    ],
+)
+def test_scaled_positions_lengthen_the_context_only_where_the_library_notes_no_original_length(
+    release: str, rope: JsonObject, refused: bool
+) -> None:
+    config = read("Qwen2ForCausalLM.json")
+    longest = config["max_position_embeddings"]
+    assert isinstance(longest, int)
+    got = answer(release, {**config, "rope_scaling": rope}, "h100", {"context_length": 2 * longest})
+    assert ("model.context-length" in {one.rule for one in got.findings}) is refused

@@ -169,11 +169,11 @@ class Completion:
         """Return what a configuration says of one level, for which *below* is the class of its type."""
         said, own = given.get(name), self._defaults.get(name)
         usual = own if isinstance(own, dict) else {}
-        if isinstance(said, dict):
-            return {**usual, **said} if name in self._filled else said
-        if name != self._flat or below is None:
-            return usual
-        return {one: value for one, value in given.items() if one in below.fields or one in _TAKEN_ALONG}
+        if isinstance(said, dict) and name not in self._filled:
+            return said
+        if name == self._flat and below is not None:
+            usual = {one: value for one, value in given.items() if one in below.fields or one in _TAKEN_ALONG}
+        return {**usual, **said} if isinstance(said, dict) else usual
 
     def finish(
         self, given: JsonObject, levels: Mapping[str, Json], below: set[str]

@@ -161,7 +161,8 @@ def _with_levels(said: JsonObject, known: Mapping[str, Completion]) -> JsonObjec
             own |= {name: special} if special else {}
     filled = said.get("filled")
     parts = {**said, "defaults": {**(defaults if isinstance(defaults, dict) else {}), **own}} if own else dict(said)
-    return {**parts, "filled": [name for name in filled if name in own] if isinstance(filled, list) else []}
+    kept = [name for name in filled if name in own or name == said.get("flat")] if isinstance(filled, list) else []
+    return {**parts, "filled": kept}
 
 
 def _special(kind: str, made: JsonObject, known: Mapping[str, Completion]) -> JsonObject:

@@ -67,11 +67,12 @@ def work_out(kind: str, described: JsonObject, ask: Ask) -> Found | None:
     aliases = {other: name for other, name in _texts(described.get("aliases")).items() if name in base}
     spoils = _spoils(base, described, ask)
     shape = _shape(base, levels, aliases, _hidden(base, described, spoils), ask)
+    flat = _flat(base, levels, ask)
     made = ConfigClass(
         aliases={other: name for other, name in aliases.items() if counts(other)},
         levels=levels,
-        flat=_flat(base, levels, ask),
-        filled=_filled(base, levels, ask),
+        flat=flat,
+        filled=_filled(base, levels, flat, ask),
         spoils=spoils,
         dropped=tuple(name for name in _silent(base, described) if name not in spoils),
     )
@@ -175,9 +176,21 @@ def _flat(base: JsonObject, levels: Iterable[str], ask: Ask) -> str | None:
     return None
 
 
-def _filled(base: JsonObject, levels: Iterable[str], ask: Ask) -> tuple[str, ...]:
+def _filled(base: JsonObject, levels: Iterable[str], flat: str | None, ask: Ask) -> tuple[str, ...]:
     """Return the levels that end as if they were not given where a part of them is."""
-    return tuple(name for name in levels if _is_filled(name, base.get(name), ask))
+    return tuple(
+        name for name in levels if (_is_flat if name == flat else _is_filled)(name, base.get(name), ask)
+    )
+
+
+def _is_flat(name: str, bare: Json, ask: Ask) -> bool:
+    """Return whether the outer fields go into a level that is given too."""
+    value = bare.get("num_hidden_layers") if isinstance(bare, dict) else None
+    if not isinstance(bare, dict) or not isinstance(value, int):
+        return False
+    fields = ask([{"num_hidden_layers": value + 12, name: {"hidden_size": bare.get("hidden_size")}}])[0]
+    made = fields.get(name) if fields else None
+    return isinstance(made, dict) and made.get("num_hidden_layers") == value + 12
 
 
 def _is_filled(name: str, bare: Json, ask: Ask) -> bool:
