@@ -23,6 +23,7 @@ PAGES = {
     "rules": "/rules/toy/0.11",
     "setting": "/rules/toy/0.11/settings/page_size",
     "step": "/rules/toy/0.11/steps/cache_mode",
+    "siblings": "/siblings/toy/0.11",
     "check": "/check",
     "check-answered": f"{CHECK}&count=1&command=--shard-size+2",
     "check-wrong": f"{CHECK}&command=--nothing-like-it",

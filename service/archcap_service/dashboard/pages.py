@@ -15,7 +15,7 @@ from archcap.errors import RequestError
 from archcap.model.base import Json, JsonObject
 from archcap.model.codec import dumps
 from archcap_service.api.common import EngineName, Here, Reader, ReleaseName
-from archcap_service.dashboard import matrix, rules, subjects, tours
+from archcap_service.dashboard import matrix, rules, subjects, suspicions, tours
 from archcap_service.dashboard.render import Frame, asset_response, fresh_page, kept_page, link, rendered
 from archcap_service.dashboard.status import status_page
 from archcap_service.documents import release_view
@@ -196,6 +196,26 @@ def step(request: Request, here: Here, engine: EngineName, release: ReleaseName,
         return rendered(state, "step.html", Frame(name, twin, "rules", engine, page.release), page)
 
     return kept_page(request, here, link("rules", engine, release, "steps", name), make)
+
+
+@router.get("/siblings/{engine}/{release}", name="page:siblings")
+def siblings(request: Request, here: Here, engine: EngineName, release: ReleaseName) -> Response:
+    """Show registrations that look forgotten."""
+
+    def make(state: State) -> bytes:
+        page = suspicions.suspicions(state.snapshot, engine, release)
+        twin = link("siblings.json", engine=engine, release=page.release)
+        return rendered(state, "suspicions.html", Frame("Sibling suspects", twin, "matrix", engine, page.release), page)
+
+    return kept_page(request, here, link("siblings", engine, release), make)
+
+
+@router.get("/siblings.json", name="page:siblings-twin")
+def siblings_twin(here: Here, engine: Word, release: Word) -> Response:
+    """Answer with the same as JSON."""
+    snapshot = here.replica.present.snapshot
+    body = suspicions.as_json(snapshot, suspicions.suspicions(snapshot, engine, release))
+    return Response(dumps(body), media_type="application/json", headers={"cache-control": "no-store"})
 
 
 @router.get("/search", name="page:search")
