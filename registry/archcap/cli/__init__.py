@@ -16,6 +16,7 @@ INTERNAL, INTERRUPTED, PIPE_CLOSED = 70, 130, 141
 COMMANDS = {
     "resolve": ("archcap.cli.resolve", "say whether a launch starts, what it changes, why not, and what would"),
     "explain": ("archcap.cli.explain", "say why a setting gets its value"),
+    "diagnose": ("archcap.cli.diagnose", "say which rule a traceback is about, why, and what would help"),
     "upgrade": ("archcap.cli.upgrade", "say what another release makes of a launch, and how to ask it for the same"),
     "list": ("archcap.cli.list", "list architectures, capabilities, settings, releases, hardware and more"),
     "show": ("archcap.cli.show", "show one architecture, capability, setting, step, list, release or hardware"),

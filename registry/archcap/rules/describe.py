@@ -5,7 +5,7 @@ Works on the rules as lowered; what a local name or a definition reads counts as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from archcap.model.rules import Source, Statement, Step
 from archcap.rules import expr as x
 from archcap.rules.conditions import Condition
 from archcap.rules.ir import DefineIR, StageName, StepIR, Stmt, Write
-from archcap.rules.lower import message_of
+from archcap.rules.lower import fill, message_of
 from archcap.rules.release import Lowered
 from archcap.rules.run import Guard, NameKind, Reference, StatementInfo
 from archcap.rules.show import show
@@ -252,7 +252,7 @@ class _StepDescriber:
             stage=self.stage(chain),
             severity=_severity(record),  # type: ignore[arg-type]
             text=message_of(record, self.shared.lowered.bindings[stmt.index]),
-            source=self.source(chain),
+            source=self.source(chain, self.shared.lowered.bindings[stmt.index]),
             evidence=next((one.evidence for one in reversed(chain) if one.evidence), "source"),
             guards=guards,
             reads=tuple(reads),
@@ -272,12 +272,12 @@ class _StepDescriber:
         stage = next((one.stage for one in reversed(chain) if one.stage is not None), self.step.stage)
         return stage.value
 
-    def source(self, chain: tuple[Statement, ...]) -> str | None:
-        """Return the innermost source that holds in the release."""
+    def source(self, chain: tuple[Statement, ...], each: Mapping[str, str | int]) -> str | None:
+        """Return the innermost source that holds in the release, with the names unrolled there filled in."""
         sources = [one.source for one in reversed(chain) if one.source is not None]
         sources += [self.step.source] if self.step.source is not None else []
         found = (source_at(source, self.shared.lowered.ir.release) for source in sources)
-        return next((source for source in found if source is not None), None)
+        return next((fill(source, each) for source in found if source is not None), None)
 
 
 def source_at(source: Source, release: str) -> str | None:

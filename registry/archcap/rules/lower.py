@@ -189,7 +189,7 @@ class StepLowering:
 
     def _id(self, record: Statement, context: _Context) -> str:
         if record.id is not None:
-            text = _fill(record.id, context.each)
+            text = fill(record.id, context.each)
             return text if text != record.id or not context.suffix else text + context.suffix
         return f"{self.name}.{self._numbers[id(record)]}{context.suffix}"
 
@@ -317,7 +317,7 @@ class _Building:
         return tuple(write for write in (*result, *self._env()) if write is not None)
 
     def _setting(self, kind: WriteKind, key: str, value: Json) -> Write | None:
-        path = tuple(_fill(key, self.context.each).split("."))
+        path = tuple(fill(key, self.context.each).split("."))
         node = self.value(value, f"{kind}.{key}")
         scope = Scope(self.owner.universe)
         target, flaws = parse(f"setting({'.'.join(path)!r})", scope)
@@ -334,7 +334,7 @@ class _Building:
 
     def _named(self, kind: WriteKind, key: str, value: Json, known: Mapping[str, object]) -> Write | None:
         node = self.value(value, f"{kind}.{key}")
-        name = _fill(key, self.context.each)
+        name = fill(key, self.context.each)
         if name not in known:
             word = {"var": "variable", "fact": "fact"}.get(kind, "environment variable")
             self.flaw(f"{kind}.{key}", Flaw(f"unknown {word} `{name}`", suggestion=nearest_name(name, known)))
@@ -360,7 +360,7 @@ class _Building:
         return tuple(result.values())
 
     def _places(self, text: str, key: str) -> list[str]:
-        filled = _fill(text, self.context.each)
+        filled = fill(text, self.context.each)
         try:
             parts = list(string.Formatter().parse(filled))
         except ValueError as error:
@@ -399,7 +399,8 @@ def _numbered(records: Sequence[Statement]) -> dict[int, int]:
     return numbers
 
 
-def _fill(text: str, each: Mapping[str, str | int]) -> str:
+def fill(text: str, each: Mapping[str, str | int]) -> str:
+    """Return *text* with `{name}` replaced by what the name stands for."""
     for name, value in each.items():
         text = text.replace("{" + name + "}", str(value))
     return text
@@ -409,11 +410,11 @@ def _filled(value: Json, each: Mapping[str, str | int]) -> Json:
     if not each:
         return value
     if isinstance(value, str):
-        return _fill(value, each)
+        return fill(value, each)
     if isinstance(value, list):
         return [_filled(item, each) for item in value]
     if isinstance(value, dict):
-        return {_fill(key, each): _filled(item, each) for key, item in value.items()}
+        return {fill(key, each): _filled(item, each) for key, item in value.items()}
     return value
 
 
@@ -421,6 +422,6 @@ def message_of(record: Statement, each: Mapping[str, str | int]) -> str | None:
     """Return the message template of a finding or refusal; a refusal's reason follows it."""
     if record.refuse is not None and record.because is not None:
         joint = " " if record.refuse[-1] in ".!?:;" else ": "
-        return _fill(record.refuse + joint + record.because, each)
+        return fill(record.refuse + joint + record.because, each)
     texts = (getattr(record, key) for key in ("refuse", "because", *_FINDINGS))
-    return next((_fill(text, each) for text in texts if text is not None), None)
+    return next((fill(text, each) for text in texts if text is not None), None)
