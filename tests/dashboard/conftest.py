@@ -100,9 +100,9 @@ def real_site(shipped: Snapshot, tmp_path_factory: pytest.TempPathFactory) -> It
         yield address
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it runs, nothing else in this thread can start an event loop
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A headless Chromium for the whole run."""
+    """A headless Chromium."""
     given = os.environ.get("ARCHCAP_CHROMIUM", "chromium")
     found = shutil.which(given) or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:
