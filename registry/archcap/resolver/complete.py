@@ -214,7 +214,7 @@ class Completion:
             held.pop(name, None)
         for name in self._assumed:
             if name not in given:
-                del held[name]
+                held.pop(name, None)
         for other, name in self._aliases.items():
             if name in held:
                 held[other] = held[name]

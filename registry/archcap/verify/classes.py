@@ -124,9 +124,15 @@ def _spoils(base: JsonObject, described: JsonObject, ask: Ask) -> dict[str, tupl
 
 
 def _hidden(base: JsonObject, described: JsonObject, spoils: Mapping[str, Sequence[str]]) -> JsonObject:
-    """Return those of them that assume a value, so that others of the same kind can be tried."""
+    """Return those of them that assume a value, so that others of the same kind can be tried.
+
+    One that assumes none and changes a single field may be another spelling of it: it assumes that field's value.
+    """
     arguments = described.get("arguments")
-    assumed = arguments if isinstance(arguments, dict) else {}
+    said = arguments if isinstance(arguments, dict) else {}
+    others = ((name, fields[0]) for name, fields in spoils.items() if len(fields) == 1 and said.get(name) is None)
+    alone = {name: base.get(field) for name, field in others}
+    assumed = {**said, **alone}
     found = {name: assumed[name] for name in spoils if isinstance(assumed.get(name), int | str)}
     patterns = {name: fields for name, fields in spoils.items() if name.endswith("pattern") and name not in found}
     spelled = {
