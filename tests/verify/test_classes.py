@@ -54,6 +54,7 @@ class StoneConfig(PretrainedConfig):
     ):
         interval = kwargs.pop("interval", 2)
         recipe = kwargs.pop("recipe", None)
+        pace = kwargs.pop("pace", None)
         if hidden_size % 2:
             raise ValueError("an odd size")
         self.hidden_size = hidden_size
@@ -67,7 +68,8 @@ class StoneConfig(PretrainedConfig):
             "sliding" if (at + 1) % interval else "full" for at in range(num_hidden_layers)
         ]
         self.odd = (hidden_size * 7 + num_hidden_layers * 13) % 11
-        self.cooked = recipe or 0
+        self.cooked = (recipe or 0) * 7 % 5
+        self.stride = pace or 4
         super().__init__(**kwargs)
 
 
@@ -136,10 +138,10 @@ def test_only_types_of_the_releases_architectures_are_asked(found):
     ("part", "said"),
     [
         ("defaults", {**KNOWN, "sliding_window": 32, "cooked": 0}),
-        ("assumed", {"interval": 2}),
+        ("assumed", {"interval": 2, "pace": 4}),
         ("derived", {
             "head_dim": "ratio(hidden_size, num_attention_heads)", "num_key_value_heads": "same(num_attention_heads)",
-            "layer_types": 'every(num_hidden_layers, interval, ="full", ="sliding")',
+            "layer_types": 'every(num_hidden_layers, interval, ="full", ="sliding")', "stride": "same(pace)",
         }),
         ("fixed", {"sliding_window": "where(use_sliding_window, sliding_window)"}),
         ("spoils", {"recipe": ["cooked"]}),
@@ -167,7 +169,7 @@ def written(found, tmp_path):
 def test_what_holds_in_all_releases_is_written_once(found, tmp_path):
     said = json.loads(found.read_text())
     assert [list(one) for one in written(found, tmp_path)["stone"]] == [
-        ["defaults", "assumed", "derived", "fixed", "aliases", "spoils", "dropped", "unknown"]
+        ["defaults", "assumed", "derived", "nulls", "fixed", "aliases", "spoils", "dropped", "unknown"]
     ]
     key = next(key for key in said["classes"] if " stone " in key)
     later = json.loads(json.dumps(said["classes"][key]))
