@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from archcap.cli import main
 from tests.cli import toy_engine
+from tests.cli.wagon_engine import lay_out, make_registry
 
 MINI = Path(__file__).parents[1] / "mini"
 GOLDEN = Path(__file__).parent / "golden"
@@ -92,3 +94,16 @@ def golden():
         assert text == path.read_text(encoding="utf-8")
 
     return compare
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory):
+    """A registry of the wagon engine, scanned from the source beside it."""
+    folder = tmp_path_factory.mktemp("wagon")
+    return make_registry(folder / "registry", lay_out(folder / "source"))
+
+
+@pytest.fixture
+def source(registry, tmp_path):
+    """A copy of the wagon engine's source, to change."""
+    return Path(shutil.copytree(registry.parent / "source", tmp_path / "source"))

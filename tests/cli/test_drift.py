@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
-from pathlib import Path
 
 import pytest
 
-from tests.cli.wagon_engine import edit, lay_out, line_of, make_registry
-
-
-@pytest.fixture(scope="module")
-def registry(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("wagon")
-    return make_registry(folder / "registry", lay_out(folder / "source"))
-
-
-@pytest.fixture
-def source(registry: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(registry.parent / "source", tmp_path / "source"))
+from tests.cli.wagon_engine import edit, line_of
 
 
 @pytest.fixture

@@ -3,26 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
-from pathlib import Path
-
-import pytest
 
 from archcap.cli.command import Session
 from archcap.cli.console import Console
 from archcap.cli.sources import answer_from
-from tests.cli.wagon_engine import edit, lay_out, make_registry
-
-
-@pytest.fixture(scope="module")
-def registry(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("wagon")
-    return make_registry(folder / "registry", lay_out(folder / "source"))
-
-
-@pytest.fixture
-def source(registry: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(registry.parent / "source", tmp_path / "source"))
+from tests.cli.wagon_engine import edit
 
 
 def names(ran) -> list[str]:

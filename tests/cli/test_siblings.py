@@ -9,13 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.wagon_engine import edit, lay_out, line_of, make_registry
-
-
-@pytest.fixture(scope="module")
-def registry(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("wagon")
-    return make_registry(folder / "registry", lay_out(folder / "source"))
+from tests.cli.wagon_engine import edit, line_of
 
 
 def git(folder: Path, *words: str) -> None:

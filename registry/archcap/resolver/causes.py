@@ -14,7 +14,7 @@ from archcap.resolver import wording
 from archcap.resolver.history import History, Moment
 from archcap.resolver.outcome import Outcome
 from archcap.resolver.subject import Subject
-from archcap.rules.run import NAME, STATEMENT, VALUE, Guard, Inputs, Program, Reference, Run, StatementInfo, Unknown
+from archcap.rules.run import NAME, STATEMENT, VALUE, Guard, Inputs, Program, Reference, StatementInfo, Unknown
 
 _DEEPEST, _MOST = 5, 12
 
@@ -25,12 +25,16 @@ class Chain:
 
     subject: Subject
     inputs: Inputs
-    run: Run
     program: Program
     history: History
     found: list[Cause] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> Chain:
+        """Return an empty chain over the run of *outcome*."""
+        return cls(outcome.subject, outcome.inputs, outcome.subject.view.program, outcome.history)
 
     def of_statement(self, index: int, before: int, depth: int = 0) -> None:
         """Add what made statement *index* run at the point *before* of the trace."""
@@ -64,7 +68,7 @@ class Chain:
 
     def of_message(self, event: int) -> None:
         """Add the user's settings that the finding's own text names."""
-        shown = self.run.trace[event][VALUE]
+        shown = self.history.run.trace[event][VALUE]
         for name in shown if isinstance(shown, dict) else ():
             if name.split(".", 1)[0] in self.inputs.user:
                 self._of(Reference("setting", name), self.history.before(event), event, 0)
@@ -121,7 +125,7 @@ class Chain:
         if at is None:
             self._unwritten(reference, moment.value(kind, name), before, depth)
             return
-        event = self.run.trace[at]
+        event = self.history.run.trace[at]
         value = event[VALUE] if event[NAME] == name else moment.value(kind, name)
         writer = self.program.statements[event[STATEMENT]]
         behind_config = kind == "fact"
@@ -245,7 +249,7 @@ class Chain:
 
 def causes_of(outcome: Outcome, event: int) -> tuple[Cause, ...]:
     """Return the causes behind event *event* of the trace, the nearest first."""
-    chain = Chain(outcome.subject, outcome.inputs, outcome.run, outcome.subject.view.program, outcome.history)
+    chain = Chain.of(outcome)
     chain.of_statement(outcome.run.trace[event][STATEMENT], event)
     chain.of_message(event)
     return tuple(chain.found)
@@ -253,7 +257,6 @@ def causes_of(outcome: Outcome, event: int) -> tuple[Cause, ...]:
 
 def causes_of_absence(outcome: Outcome, setting: str) -> tuple[Cause, ...]:
     """Return what kept every writer of *setting* from running."""
-    end = len(outcome.run.trace)
-    chain = Chain(outcome.subject, outcome.inputs, outcome.run, outcome.subject.view.program, outcome.history)
-    chain.behind_absence(setting, end)
+    chain = Chain.of(outcome)
+    chain.behind_absence(setting, len(outcome.run.trace))
     return tuple(chain.found)

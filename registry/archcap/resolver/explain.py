@@ -11,6 +11,7 @@ from archcap.model.request import Request
 from archcap.model.resolution import Cause, SettingValue
 from archcap.resolver.answer import settings_of
 from archcap.resolver.causes import causes_of, causes_of_absence
+from archcap.resolver.history import touches
 from archcap.resolver.knowledge import SnapshotView
 from archcap.resolver.outcome import outcome_of, statement_of
 from archcap.resolver.subject import subject_of, unknown
@@ -59,7 +60,7 @@ def explain(request: Request, snapshot: SnapshotView, setting: str) -> Explanati
         raise unknown("setting", setting, view.spans)
     writes: list[Write] = []
     for index, event in enumerate(outcome.run.trace):
-        if event[KIND] != Kind.SET or not _touches(event[NAME], setting):
+        if event[KIND] != Kind.SET or not touches(event[NAME], setting):
             continue
         value, decided = _part(event[VALUE], event[NAME], setting), True
         if isinstance(value, Unknown):
@@ -73,11 +74,6 @@ def explain(request: Request, snapshot: SnapshotView, setting: str) -> Explanati
     return Explanation(
         setting, view.release, settings_of(outcome).get(head), view.defaults.get(head), tuple(writes), left
     )
-
-
-def _touches(written: str, setting: str) -> bool:
-    """Whether a write to *written* writes *setting*, a part of it, or the whole that it is a part of."""
-    return written == setting or written.startswith(setting + ".") or setting.startswith(written + ".")
 
 
 def _part(value: Json | Unknown, written: str, setting: str) -> Json | Unknown:

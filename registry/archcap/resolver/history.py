@@ -101,12 +101,8 @@ class History:
         if "." not in name:
             at = self._find(before, _KINDS[kind], name)
             return None if at == _NEVER else at
-        touching = (at for at in self._writes(before, _KINDS[kind], name.partition(".")[0]) if self._touches(at, name))
-        return next(touching, None)
-
-    def _touches(self, at: int, read: str) -> bool:
-        written = self.run.trace[at][NAME]
-        return written == read or written.startswith(read + ".") or read.startswith(written + ".")
+        writes = self._writes(before, _KINDS[kind], name.partition(".")[0])
+        return next((at for at in writes if touches(self.run.trace[at][NAME], name)), None)
 
     def _find(self, before: int, kind: Kind, head: str) -> int:
         """Return the last event before *before* that wrote *head* or a part of it."""
@@ -144,6 +140,11 @@ class History:
         for event in reversed(parts):
             value = _with_part(value if isinstance(value, dict) else {}, event[NAME].split(".")[1:], event[VALUE])
         return value
+
+
+def touches(written: str, read: str) -> bool:
+    """Return whether a write to *written* writes *read*, a part of it, or the whole that it is a part of."""
+    return written == read or written.startswith(read + ".") or read.startswith(written + ".")
 
 
 def _with_part(node: dict[str, Json], path: Sequence[str], value: Json) -> dict[str, Json]:
