@@ -38,7 +38,7 @@ def test_the_registry_s_twins_that_differ_are_told_with_what_to_do(siblings):
     ran = siblings()
     assert ran.code == 0
     assert "CoalTextForCausalLM lacks long_train (long trains); CoalForCausalLM has it" in " ".join(ran.out.split())
-    assert "an entry in core.defaults._LONG_TRAINS" in " ".join(ran.out.split())
+    assert "Add CoalTextForCausalLM to core.defaults._LONG_TRAINS, beside CoalForCausalLM." in " ".join(ran.out.split())
 
 
 def test_a_source_gives_lines_on_both_sides(siblings, checkout):
@@ -46,7 +46,10 @@ def test_a_source_gives_lines_on_both_sides(siblings, checkout):
     (one,) = [one for one in found if one["what"] == "long_train"]
     assert one["lacking"] == [{"name": "CoalTextForCausalLM", "file": "core/models/coal.py",
                                "line": line_of(checkout, "core/models/coal.py", "class CoalText")}]  # fmt: skip
-    assert one["having"][0]["line"] == line_of(checkout, "core/defaults.py", '"CoalForCausalLM",')
+    line = line_of(checkout, "core/defaults.py", '"CoalForCausalLM",')
+    assert one["having"][0]["line"] == line
+    place = f"core/defaults.py:{line}"
+    assert one["patch"] == f"Add CoalTextForCausalLM to core.defaults._LONG_TRAINS ({place}), beside CoalForCausalLM."
 
 
 def test_a_change_that_adds_a_twin_to_one_of_two_lists_is_told_with_its_line(siblings, checkout):

@@ -31,6 +31,9 @@ VOCABULARY = Vocabulary(
         "other_half": capability(),
         "pictures": capability(),
         "frames": capability(group="media"),
+        "windows": capability(),
+        "given_steam": capability(),
+        "embedded": capability(),
         "whistle": capability("silent", method="blow"),
     },
 )
@@ -38,15 +41,32 @@ GUIDE = SiblingGuide(
     engine="wagon",
     traits=("pictures",),
     nested="pictures",
+    shown_by={"pictures": ("windows",)},
     only_for={"media": "pictures"},
+    only_role={"given_steam": "draft"},
+    apart={"embedded": "pictures"},
+    leave_out=("windows",),
+    trait_lists=("core.media",),
     pairs=(
         Pair(id="halves", has="half", lacks="other_half", stage="init", effect="error", because="No.", source="a.py"),
+        Pair(
+            id="of_targets",
+            role="target",
+            has="whistle",
+            lacks="steam",
+            stage="init",
+            effect="error",
+            because="No.",
+            source="a.py",
+        ),
     ),
 )
 
 
-def member(name: str, *has: str, body: str | None = "Coal@coal", role: str = "target") -> Member:
-    return Member(name, role, body, None, HERE, dict.fromkeys(has, HERE))
+def member(
+    name: str, *has: str, body: str | None = "Coal@coal", role: str = "target", sometimes: bool = False
+) -> Member:
+    return Member(name, role, body, None, HERE, dict.fromkeys(has, HERE), frozenset(has if sometimes else ()))
 
 
 def facts(*members: Member, **more: object) -> Facts:
@@ -69,6 +89,15 @@ NO_SIBLING = {
     "a draft beside a target": facts(member(A, "steam"), member(B, role="draft")),
     "what only those with pictures have": facts(member(A, "steam", "pictures"), member(B)),
     "a capability that concerns pictures": facts(member(A, "frames", "pictures"), member(B), member(C, "frames")),
+    "what pictures show themselves by, and a text-only class": facts(member(A, "steam", "windows"), member(B)),
+    "a target without what is asked of drafts": facts(member(A, "given_steam"), member(B)),
+    "only one that has it for some configurations": facts(member(A, "steam", sometimes=True), member(B)),
+    "one that has it for some configurations, beside one that always has": facts(
+        member(A, "steam"), member(B, "steam", sometimes=True)
+    ),
+    "a text-only and a multimodal class in what the latter does elsewhere": facts(
+        member(A, "embedded"), member(B, "pictures"), member(C, "embedded", "pictures", body=None)
+    ),
     "a reward model beside a language model": facts(member(A, "steam"), member("ARewardModel")),
 }
 
@@ -83,18 +112,50 @@ def test_a_twin_without_what_the_others_have_is_suspect():
     assert (one.what, list(one.lacking), list(one.having), one.effect) == ("steam", [C], [A, B], "error")
 
 
+ONE_MISSING = {
+    "a class that shows a trait in another way": facts(member(A, "steam", "windows"), member(B, "pictures")),
+    "a draft without what is asked of drafts": facts(
+        member(A, "given_steam", role="draft"), member(B, role="draft"), member(C)
+    ),
+    "two text-only classes in what multimodal ones do elsewhere": facts(member(A, "embedded"), member(B)),
+}
+
+
+@pytest.mark.parametrize("name", ONE_MISSING)
+def test_these_siblings_differ(name):
+    (one,) = found(ONE_MISSING[name], "sibling")
+    assert list(one.lacking) == [B]
+
+
 def test_the_text_only_and_the_multimodal_class_of_one_name_are_twins_without_a_common_body():
     twins = facts(member("AForConditionalGeneration", "steam", body="X@x"), member(A, body="Y@y"))
     (one,) = found(twins, "sibling")
     assert list(one.lacking) == [A]
 
 
+LONG, LONGER, LONGEST = "CoalForCausalLM", "CoalFireForCausalLM", "CoalTextForCausalLM"
+
+
 def test_a_twin_that_is_missing_from_a_list_is_suspect_unless_a_capability_stands_for_it():
-    twins = facts(member(A), member(B), member(C))
-    listed = {"core.LONG": names("core.LONG", A, B)}
+    twins = facts(member(LONG), member(LONGER), member(LONGEST), member(A))
+    listed = {"core.LONG": names("core.LONG", LONG, LONGER)}
     (one,) = found(replace(twins, lists=listed), "list")
-    assert (one.what, list(one.lacking)) == ("core.LONG", [C])
-    assert found(replace(twins, lists={"core.LONG": names("core.LONG", A, B, stands_for=True)}), "list") == []
+    assert (one.what, list(one.lacking)) == ("core.LONG", [LONGEST])
+    assert found(replace(twins, lists={"core.LONG": names("core.LONG", LONG, LONGER, stands_for=True)}), "list") == []
+
+
+@pytest.mark.parametrize(("id_", "suspect"), [("core.media.SIZES", []), ("core.LONG", [LONGEST])])
+def test_a_text_only_class_is_not_missing_from_a_list_about_media(id_, suspect):
+    twins = facts(member(LONG, "pictures"), member(LONGER, "pictures"), member(LONGEST))
+    told = found(replace(twins, lists={id_: names(id_, LONG, LONGER)}), "list")
+    assert [name for one in told for name in one.lacking] == suspect
+
+
+@pytest.mark.parametrize(("role", "suspect"), [("draft", []), ("target", [A]), ("wrapper", [A])])
+def test_half_of_a_pair_that_concerns_targets_is_no_fault_of_a_draft(role, suspect):
+    both = member(B, "whistle", "steam", body=None)
+    told = found(facts(member(A, "whistle", body=None, role=role), both), "pair")
+    assert [name for one in told for name in one.lacking] == suspect
 
 
 def test_one_half_of_a_pair_is_suspect_once_somebody_has_both():

@@ -30,6 +30,8 @@ class Member:
     seen: Seen
     has: Mapping[str, Seen]
     """Capabilities, conditional ones included, with where they show."""
+    sometimes: frozenset[str] = frozenset()
+    """Those that hang on the configuration: nobody is suspected because of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +105,9 @@ def facts_of_registry(registry: EngineRegistry, vocabulary: Vocabulary, release:
             if not one.exists(release):
                 continue
             seen = Seen(f"{models_folder}{(one.module or '').replace('.', '/')}.py")
-            held = [c for c, entries in one.support.items() if support_at(entries, release) is not None]
-            members[name] = Member(name, one.role, one.body, one.wraps, seen, dict.fromkeys(held, seen))
+            held = {c: s for c, entries in one.support.items() if (s := support_at(entries, release)) is not None}
+            sometimes = frozenset(c for c, s in held.items() if s.state == "conditional")
+            members[name] = Member(name, one.role, one.body, one.wraps, seen, dict.fromkeys(held, seen), sometimes)
             rewrite = next((d for d in one.draft if d.holds(release) and not d.algorithms), None)
             if rewrite is not None:
                 drafts[name] = Draft(rewrite.architecture, rewrite.depth, rewrite.levels, seen)

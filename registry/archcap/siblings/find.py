@@ -86,7 +86,10 @@ class _Finder:
 
     def _kind(self, member: Member) -> tuple[bool, ...]:
         task = bool(_TASK.search(member.name))
-        return (task, *(trait in member.has for trait in self.guide.traits))
+        return (task, *(self._is(member, trait) for trait in self.guide.traits))
+
+    def _is(self, member: Member, trait: str) -> bool:
+        return trait in member.has or any(one in member.has for one in self.guide.shown_by.get(trait, ()))
 
     def siblings(self) -> Iterator[Finding]:
         """Compare twins by what they can do."""
@@ -94,18 +97,34 @@ class _Finder:
         for capability in names:
             if capability in self.guide.leave_out or capability in self.guide.traits:
                 continue
-            holders = {n: m.has[capability] for n, m in self.facts.members.items() if capability in m.has}
+            holders = self._holders(capability)
             described = self.vocabulary.capabilities[capability]
-            trait = self.guide.only_for.get(capability, self.guide.only_for.get(described.group))
+            absence = described.absence
+            by_name = _by_name(described, self.facts.engine)
             for finding in self._differing("sibling", capability, holders):
-                left = finding if trait is None else finding.without(self._lacking(trait))
+                left = finding.without(n for n in finding.lacking if not self._concerned(n, finding))
                 if left is not None:
-                    absence = described.absence
-                    by_name = _by_name(described, self.facts.engine)
                     yield replace(left, stage=absence.stage.value, effect=absence.effect, by_name=by_name)
 
-    def _lacking(self, capability: str) -> list[str]:
-        return [name for name, member in self.facts.members.items() if capability not in member.has]
+    def _holders(self, capability: str) -> dict[str, Seen]:
+        every = self.facts.members.items()
+        return {n: m.has[capability] for n, m in every if capability in m.has and capability not in m.sometimes}
+
+    def _concerned(self, name: str, finding: Finding) -> bool:
+        """Return whether a capability means anything to an architecture that lacks it."""
+        guide, member, capability = self.guide, self.facts.members[name], finding.what
+        if capability in member.has:
+            return False
+        group = self.vocabulary.capabilities[capability].group
+        trait = guide.only_for.get(capability, guide.only_for.get(group))
+        if trait is not None and not self._is(member, trait):
+            return False
+        if guide.only_role.get(capability, _role(member)) != _role(member):
+            return False
+        apart = guide.apart.get(capability)
+        if apart is None:
+            return True
+        return any(self._is(self.facts.members[n], apart) == self._is(member, apart) for n in finding.having)
 
     def lists(self) -> Iterator[Finding]:
         """Compare twins by the lists they are in."""
@@ -114,11 +133,15 @@ class _Finder:
                 continue
             if not listed.stands_for and (len(listed.names) > 1 or id_.startswith("model_override:")):
                 for finding in self._differing("list", id_, listed.names):
-                    yield replace(finding, stage="resolve", effect="silent", by_name=True)
+                    left = finding.without(n for n in finding.lacking if not _of_a_line(n, finding.having))
+                    if left is not None:
+                        yield replace(left, stage="resolve", effect="silent", by_name=True)
 
     def _differing(self, kind: Kind, what: str, holders: Mapping[str, Seen]) -> Iterator[Finding]:
         """Yield the groups of twins of which some hold and some do not, kinds that never hold left out."""
         known = {self.kinds[n] for n in holders if n in self.kinds}
+        if kind == "list" and not any(re.match(pattern, what) for pattern in self.guide.trait_lists):
+            known |= {(task, *own[1:]) for task, *_ in known for own in self.kinds.values()}
         for shared, group in self.groups:
             having = {n: holders[n] for n in group if n in holders}
             if not having:
@@ -135,7 +158,8 @@ class _Finder:
     def pairs(self) -> Iterator[Finding]:
         """Find what has one half of a pair."""
         for pair in self.guide.pairs:
-            held = {n: m for n, m in sorted(self.facts.members.items()) if pair.has in m.has}
+            concerned = {n: m for n, m in sorted(self.facts.members.items()) if pair.role in (None, _role(m))}
+            held = {n: m for n, m in concerned.items() if pair.has in m.has}
             lacking = {n: m.has[pair.has] for n, m in held.items() if pair.lacks not in m.has}
             having = {n: m.has[pair.lacks] for n, m in held.items() if pair.lacks in m.has}
             if lacking and having:
@@ -197,6 +221,15 @@ class _Finder:
                 yield Finding("unimplemented", name, seen, {}, "all entry classes", absence.stage.value, absence.effect)
 
 
+def _role(member: Member) -> str:
+    return "draft" if member.role == "draft" else "target"
+
+
+def _of_a_line(name: str, holders: Iterable[str]) -> bool:
+    """Return whether a name begins as one of *holders* does: lists name lines of models, not all who share a body."""
+    return any(name[:_LINE] == other[:_LINE] for other in holders)
+
+
 def _by_name(capability: Capability, engine: str) -> bool:
     """Return whether a capability is what a list of the engine says."""
     probe = capability.probes.get(engine)
@@ -212,7 +245,7 @@ def groups(facts: Facts) -> Iterator[tuple[str, Sequence[str]]]:
     by_body: dict[tuple[str, str], list[str]] = {}
     by_stem: dict[tuple[str, str], list[str]] = {}
     for name, member in sorted(facts.members.items()):
-        role = "draft" if member.role == "draft" else "target"
+        role = _role(member)
         if member.body or member.wraps:
             by_body.setdefault((member.body or member.wraps or "", role), []).append(name)
         by_stem.setdefault((stem(name), role), []).append(name)
@@ -234,6 +267,8 @@ def stem(name: str) -> str:
 _ENDS = re.compile(r"(?:For(?:ConditionalGeneration|CausalLM|ImageTextToText)|Model)$")
 _TASK = re.compile(r"Classification|Reward|Embedding|Model$")
 _CLASS = re.compile(r"For[A-Z]|Model$|LMHead")
+_LINE = 4
+"""Letters by which the names of one line of models begin alike."""
 _SMALLEST = 4
 """Names from which a collection is compared with others."""
 _ALIKE, _MORE_ALIKE = 0.6, 0.85

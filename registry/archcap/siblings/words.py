@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from archcap.model.siblings import SiblingGuide
 from archcap.model.vocabulary import Vocabulary
+from archcap.siblings.facts import Seen
 from archcap.siblings.find import Finding
 
 KINDS = {
@@ -99,21 +100,52 @@ def consequence(finding: Finding, vocabulary: Vocabulary, guide: SiblingGuide) -
 
 
 def patch(finding: Finding, vocabulary: Vocabulary, guide: SiblingGuide) -> str:
-    """Return what a change would have to do, if the suspicion is right."""
+    """Return what a change would have to do and where, if the suspicion is right."""
     lack = names(finding.lacking)
-    if finding.kind in ("list", "near-lists"):
-        return f"Add {lack} to {finding.what}, or say beside it why not."
+    listed = _at(finding.having.values())
+    if finding.kind == "list":
+        return f"Add {lack} to {finding.what}{listed}, or say beside it why not."
+    if finding.kind == "near-lists":
+        return f"Add {lack} to {finding.what}{_at(finding.lacking.values())}, or say beside it why not."
     if finding.kind == "dead-name":
-        return f"Take {lack} out of {finding.what}, or give it the name of the class that is meant."
+        there = _at(finding.lacking.values())
+        return f"Take {lack} out of {finding.what}{there}, or give it the name of the class that is meant."
     if finding.kind == "one-level":
-        return "Write the depth to the nested configuration as well, beside the write to the top level."
-    if finding.kind == "pair":
-        pair = next((one for one in guide.pairs if one.id == finding.what), None)
-        hook = _hook(pair.lacks if pair else finding.what, vocabulary)
-        return f"Give {lack} {hook} as well, or take the other half away."
+        there = _at(finding.lacking.values())
+        return f"Write the depth to the nested configuration as well, beside the write to the top level{there}."
     if finding.kind == "unimplemented":
         return f"Implement {lack} where it is needed, or take the question away."
-    return f"Give {lack} {_hook(finding.what, vocabulary)} as {next(iter(finding.having))} has it."
+    return _give(finding, lack, vocabulary, guide)
+
+
+def _give(finding: Finding, lack: str, vocabulary: Vocabulary, guide: SiblingGuide) -> str:
+    """Return how those who lack a capability would get it."""
+    pair = next((one for one in guide.pairs if one.id == finding.what), None)
+    capability = pair.lacks if pair is not None and finding.kind == "pair" else finding.what
+    model = next(iter(finding.having))
+    there = _at([finding.having[model]])
+    if (keeper := _list_of(capability, vocabulary)) is not None:
+        return f"Add {lack} to {keeper}{there}, beside {model}."
+    hook = _hook(capability, vocabulary)
+    if finding.kind == "pair":
+        return f"Give {lack} {hook} as well, as {model} has it{there}, or take the other half away."
+    return f"Give {lack}{_at(finding.lacking.values())} {hook}, as {model} has it{there}."
+
+
+def _at(places: Iterable[Seen]) -> str:
+    """Return the place in brackets when it is one, and its line is known; else nothing."""
+    known = {f"{seen.file}:{seen.line}" for seen in places if seen.file and seen.line}
+    return f" ({known.pop()})" if len(known) == 1 else ""
+
+
+def _list_of(capability: str, vocabulary: Vocabulary) -> str | None:
+    """Return the collection, or the function with the test, that says who has a capability."""
+    described = vocabulary.capabilities.get(capability)
+    for probe in described.probes.values() if described is not None else ():
+        for value in (probe.set, probe.named_in):
+            if value:
+                return value if isinstance(value, str) else value[0]
+    return None
 
 
 def _hook(capability: str, vocabulary: Vocabulary) -> str:
@@ -126,6 +158,4 @@ def _hook(capability: str, vocabulary: Vocabulary) -> str:
             return f"the attribute {probe.attribute}"
         if probe.parameter:
             return f"the parameter {probe.parameter.rpartition('.')[2]} of {probe.parameter.rpartition('.')[0]}"
-        if probe.set:
-            return f"an entry in {probe.set if isinstance(probe.set, str) else probe.set[0]}"
     return capability
