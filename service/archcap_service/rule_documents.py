@@ -78,7 +78,7 @@ def name_of(one: Reference) -> str:
     """Return a name as the rules spell it; a leaf of a structured setting stands for the setting."""
     if one.kind in ("setting", "user_set"):
         return one.key.split(".")[0]
-    return f"{one.kind}.{one.key}"
+    return f"{one.kind}.{one.key}" if one.key else one.kind
 
 
 def reads_of(info: StatementInfo) -> Iterator[Reference]:

@@ -56,6 +56,8 @@ def test_infinity_is_read_because_published_configurations_hold_it(capctl, river
         (("resolve", "--config"), "expected one argument"),
         (("resolve", "stray"), "does not know what to do with 'stray'"),
         (("resolve",), "which engine and release?; as in --engine toy@0.11"),
+        ((*LAUNCH, "--architecture", "RiverForCausalLM", "--peer", "ls"), "the peer: "),
+        ((*LAUNCH, "--architecture", "RiverForCausalLM", "--peer", "{"), "the peer: its JSON"),
         (("resolve", "--engine", "toi@0.10"), "unknown engine 'toi'; did you mean toy?"),
         (("resolve", "--engine", "toy@"), "ends before the release"),
         (("resolve", "--engine", "toy@newest", "--architecture", "A"), "is no release of toy; known are 0.9 to 0.11"),

@@ -75,6 +75,44 @@ def test_a_draft_config_implies_a_draft_path(capctl, river):
     assert capctl(*base, "--draft-config", river).json["verdict"] in ("ok", "adjusted")
 
 
+PEER = "python -m toy.serve --page-size 8 --disable-cache"
+
+
+@pytest.mark.parametrize("way", ["command", "file", "json", "json in a file"])
+def test_a_peer_is_read_from_a_command_a_file_or_json(capctl, river, tmp_path, way):
+    file = tmp_path / "peer"
+    body = json.dumps({"settings": {"page_size": 8, "disable_cache": True}})
+    file.write_text(body if "json" in way else f"#!/bin/sh\n{PEER}\n")
+    peer = {"command": PEER, "json": body}.get(way, file)
+    ran = capctl(*LAUNCH, "--config", river, "--set", "page_size=1", "--peer", peer)
+    assert (ran.json["verdict"], ran.code) == ("unsafe", 1)
+    assert settings(Peer(ran)) == {"page_size": 8, "disable_cache": True}
+
+
+class Peer:
+    def __init__(self, ran):
+        self.json = ran.json["peer"]
+
+
+def test_a_peer_serves_what_its_path_names_else_the_launchs_checkpoint(capctl, river):
+    base = (*LAUNCH, "--config", river, "--peer")
+    same = capctl(*base, "python -m toy.serve --model-path elsewhere")
+    known = capctl(*base, "python -m toy.serve --model-path acme/stone-2b")
+    folder = capctl(*base, f"python -m toy.serve --model-path {river.parent}")
+    assert "taken to serve the launch's checkpoint" in same.err
+    assert "names a checkpoint" in known.err
+    assert "the peer's configuration is read from" in folder.err
+    architectures = [ran.json["peer"]["architecture"] for ran in (same, known, folder)]
+    assert architectures == ["RiverForCausalLM", "StoneForCausalLM", "RiverForCausalLM"]
+
+
+def test_a_peers_draft_is_the_launchs_where_its_path_is_the_same(capctl, river):
+    base = (*LAUNCH, "--config", river, "--draft-config", river, "--set", "draft_method=tree", "--set", "draft_path=d")
+    asked = "python -m toy.serve --draft-method tree --draft-path"
+    assert capctl(*base, "--peer", f"{asked} d").json["peer"]["verdict"] == "ok"
+    assert capctl(*base, "--peer", f"{asked} e").json["peer"]["verdict"] != "refused"
+
+
 def test_fixes_are_there_unless_refused(capctl, river):
     base = (*LAUNCH, "--config", river, "--set", "shard_size=2")
     assert {"shard_size": 1} in [fix["changes"] for fix in capctl(*base).json["fixes"]]

@@ -23,6 +23,13 @@ def test_an_answer_is_laid_out_for_people(capctl, river, golden, name, words, co
     golden(f"{name}.txt", ran.out)
 
 
+def test_a_pair_is_laid_out_with_both_servers(capctl, river, golden):
+    peer = "python -m toy.serve --page-size 8 --disable-cache"
+    ran = capctl("resolve", *LAUNCH, "--config", river, "--set", "page_size=1", "--peer", peer)
+    assert (ran.code, ran.err) == (1, "")
+    golden("resolve-pair.txt", ran.out)
+
+
 def test_what_cannot_be_decided_is_said_with_what_it_needs(capctl, golden):
     ran = capctl("resolve", *LAUNCH, "--architecture", "RiverForCausalLM")
     assert ran.code == 3

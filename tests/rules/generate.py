@@ -11,7 +11,7 @@ from random import Random
 
 from archcap.model.registry import EngineRegistry
 from archcap.model.rules import PipelineEntry, Step
-from archcap.rules.run import ConfigView
+from archcap.rules.run import ConfigView, PeerRun, Unknown
 from tests.rules.toy import defines, inputs, registry, vocabulary
 
 SETTINGS = {
@@ -45,17 +45,17 @@ VOCABULARY = vocabulary(*CAPABILITIES)
 INT_LEAVES = [
     "i", "j", "0", "1", "2", "3", "w_", "var.w", "hw.major", "env('M')", "hf.get('n')", "hf.get('n', 2)", "len(l)",
     "text.get('sub.n', 1)", "draft.hf.get('n', 4)", "g.z", "g.a.x", "setting('j')", "raw('i')", "half(j)", "fact.f",
-    "len(s)", "len(k for k in l)",
+    "len(s)", "len(k for k in l)", "peer.i", "peer.g.a.x", "peer.var.w", "peer.fact.f",
 ]  # fmt: skip
 TEXT_LEAVES = [
     "s", "t", "'x'", "'y'", "'auto'", "hw.platform", "env('N')", "g.a.y", "hf.get('kind')", "profile", "var.v",
-    "fact.h", "lower(s)", "s.upper()", "str(i)", "raw('s')",
+    "fact.h", "peer.s", "lower(s)", "s.upper()", "str(i)", "raw('s')",
 ]  # fmt: skip
 TRUTH_LEAVES = [
     "b", "c", "True", "False", "assume.p", "assume.q", "has('fly')", "has('swim')", "in_list('toys')",
     "in_list('kinds')", "in_list('kinds', t)", "user_set('i')", "user_set('s')", "env_set('N')", "env_set('M')",
     "hf.has('kind')", "hf.has('sub.n')", "text.get('flag')", "draft.has('fly')", "plain", "fact.f is None",
-    "'x' in l", "s.startswith('a')",
+    "'x' in l", "s.startswith('a')", "peer", "peer.b",
 ]  # fmt: skip
 
 
@@ -287,7 +287,14 @@ def launch(rng: Random):
         facts={"f": pick(NUMBERS), "h": pick(TEXTS)},
         draft_architecture="Draft",
         draft_capabilities=frozenset(some(rng, CAPABILITIES)),
+        peer=PeerRun({**raw, "i": pick(NUMBERS), "s": pick(TEXTS)}, {"f": pick(NUMBERS)}, {"w": pick(NUMBERS)}),
     )
+
+
+def _partly_known(rng, peer):
+    unsure = Unknown(frozenset({"config"}))
+    return PeerRun(*({name: unsure if rng.random() < 0.2 else value for name, value in values.items()}
+                     for values in (peer.settings, peer.facts, peer.vars)))  # fmt: skip
 
 
 def some(rng, names):
@@ -319,4 +326,5 @@ def partly(rng: Random, known):
         profile=None if no_architecture else known.profile,
         unknown_capabilities={"fly": frozenset({"config.n"})} if rng.random() < 0.4 else {},
         draft_architecture=None if rng.random() < 0.3 else known.draft_architecture,
+        peer=_partly_known(rng, known.peer),
     )

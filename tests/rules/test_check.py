@@ -74,7 +74,9 @@ FINE = [
     "max(ranks, 1) > min((n for n in [1]), default=0)", "sorted(tags, reverse=True)[:2] == ['a']",
     "upper(str(backend)) == 'X'", "mode.startswith(('t', 'f'))", "mode.split('_')[0].lower() == 'x'",
     "not -ranks < +1 <= 3", "('a' if fast else 'b') == 'a'", "{1, ranks} | {2} == {1, 2}", "{'k': ranks}['k'] == 1",
-    "{'a': 1}.get('a', 2) == 1", "fast == True", "round(ratio, 2) + ceil(ratio) + abs(-1) == 1", "bool(ranks)",
+    "{'a': 1}.get('a', 2) == 1", "peer and peer.page_size == page_size", "peer.mode == 'tree'",
+    "peer.fact.kind == fact.kind", "peer.var.tree_page > 1", "peer.graph.prefill.backend == 'x'", "fast == True",
+    "round(ratio, 2) + ceil(ratio) + abs(-1) == 1", "bool(ranks)",
 ]  # fmt: skip
 
 
@@ -100,6 +102,12 @@ WRONG = [
     ("ranks.value", "setting `ranks` has no leaves", None),
     ("fact.kind.name", "goes too deep", None),
     ("mla", "unknown name `mla`", "fact.mla"),
+    ("peer.page_sise == 1", "unknown setting `page_sise`", "page_size"),
+    ("peer.fact.mlaa", "unknown fact `mlaa`", "mla"),
+    ("peer.graph.prefil.backend == 'x'", "unknown leaf of graph `prefil.backend`", "prefill.backend"),
+    ("peer.mode == 'tre'", "'tre' is no choice of `peer.mode`", "tree"),
+    ("peer.ranks == '2'", "compares `peer.ranks` (an integer) with '2' (text)", None),
+    ("peer(1)", "unknown function `peer`", None),
     ("hf == 1", "`hf` cannot stand alone", None),
     ("has == 1", "`has` cannot stand alone", None),
     ("layers(1)", "unknown function `layers`", "layers_of"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from archcap.rules import compile_release, condition
-from archcap.rules.run import KIND, VALUE, ConfigView, Kind, NeedsInterpreter, Reference, Unknown
+from archcap.rules.run import KIND, VALUE, ConfigView, Kind, NeedsInterpreter, PeerRun, Reference, Unknown
 from tests.rules.test_run import GIVEN, RAW, double, engine, program_of
 from tests.rules.toy import inputs, vocabulary
 
@@ -47,6 +47,9 @@ NEEDS = [
     ("in_list('kinds')", NO_CONFIG, {"config"}),
     ("fact.heads == 1", {}, {"fact.heads"}),
     ("assume.kit", {"assume": {}}, {"assumption.kit"}),
+    ("peer.page == 1", {}, {"peer"}),
+    ("peer.page == 1", {"peer": PeerRun({"page": Unknown(CONFIG)}, {}, {})}, {"peer.page"}),
+    ("peer and peer.fact.heads == 1", {"peer": PeerRun({}, {}, {})}, {"peer.fact.heads"}),
     ("hw.major == 9 and fact.heads == 1", NO_HW, {"hardware", "fact.heads"}),
 ]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from archcap.model.request import HardwareRequest, Request
+from archcap.model.request import HardwareRequest, PeerRequest, Request
 from archcap.resolver import resolve
 from archcap.snapshot.store import default
 
@@ -49,6 +49,8 @@ def answer(case):
         hardware=hardware,
         settings=case["settings"],
         env=case.get("env", {}),
+        assumptions=case.get("assumptions", {}),
+        peer=PeerRequest(**case["peer"]) if "peer" in case else None,
     )
     return resolve(request, snapshot())
 

@@ -17,7 +17,8 @@ from archcap.resolver import resolve
 
 _ALONE = {"config": "--config", "checkpoint": "--checkpoint", "architecture": "--architecture",
           "draft_config": "--draft-config", "command": "--command", "settings": "--set", "env": "--env",
-          "assume": "--assume", "all_releases": "--all-releases", "transformers": "--transformers"}  # fmt: skip
+          "assume": "--assume", "peer": "--peer", "all_releases": "--all-releases",
+          "transformers": "--transformers"}  # fmt: skip
 
 
 def run_batch(args: argparse.Namespace, session: Session) -> int:

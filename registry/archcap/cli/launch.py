@@ -48,6 +48,8 @@ def add_launch_options(parser: Parser, source: bool = True) -> None:
     launch.add_argument("--assume", metavar="NAME=VALUE", type=key_value, action="append", default=[],
                         help="something about the machine; answers list what they assumed")  # fmt: skip
     launch.add_argument("--command", metavar="FILE|-", help="a file that holds the launch command")
+    launch.add_argument("--peer", metavar="COMMAND|FILE|JSON",
+                        help="the other server of a prefill and decode pair: how it is launched")  # fmt: skip
     parser.epilog = "A launch command may follow --, as in: -- python -m sglang.launch_server --model-path x --tp 8"
 
 
@@ -101,6 +103,11 @@ def asked(args: argparse.Namespace, session: Session, fixes: bool = False) -> As
     hardware = _hardware(args, settings, view)
     if hardware:
         request["hardware"] = hardware
+    if args.peer is not None:
+        from archcap.cli.pair import peer_of
+
+        request["peer"], more = peer_of(args.peer, request, view, options_of, session)
+        notes = (*notes, *more)
     return Asked(request_of(request), (*launch.notes, *notes), launch.flags)
 
 

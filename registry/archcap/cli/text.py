@@ -29,7 +29,8 @@ _STAGES = {
     "request": "while it serves",
 }
 _ORIGINS = {"user": "asked for", "config": "config", "hardware": "hardware", "default": "default", "env": "environment",
-            "assumption": "assumed", "registry": "registry", "rule": "", "unknown": "unknown"}  # fmt: skip
+            "assumption": "assumed", "registry": "registry", "rule": "", "peer": "peer",
+             "unknown": "unknown"}  # fmt: skip
 _EVIDENCE = {"source": "read in the source", "verified": "verified by running it", "report": "reported"}
 _LONGEST_VALUE, _WIDEST_CELL = 60, 32
 
@@ -51,11 +52,23 @@ def render(answer: Resolution, view: ReleaseView, snapshot: SnapshotView, consol
         _undetermined(answer, console),
         _listed("assumed", answer.assumptions, console),
         _plan(answer.plan, console),
+        _peer(answer, console),
         _listed("environment the engine sets", [f"{name}={value}" for name, value in answer.env.items()], console),
         _listed("notes", answer.notes, console),
         _command(answer, console),
     ]
     return "\n\n".join(block for block in blocks if block)
+
+
+def _peer(answer: Resolution, console: Console) -> str:
+    """Lay out the other server of a pair: its verdict, what is said of it, and its command."""
+    peer = answer.peer
+    if peer is None:
+        return ""
+    words, colour = VERDICTS[peer.verdict]
+    lines = [f"{console.paint('the peer', 'bold')}: {console.paint(peer.verdict, colour)}, {words}"]
+    parts = [*(finding_text(one, console) for one in peer.findings), f"  {peer.command}"]
+    return "\n".join([*lines, *parts])
 
 
 def value_text(value: Json) -> str:
@@ -117,7 +130,7 @@ def fix_text(fix: Fix, answer: Resolution, view: ReleaseView, snapshot: Snapshot
             given = {name: requested.requested} if requested is not None else {}
             flag = at.code.format_command(given, at.spans, ()).split(" ")[0].split("=")[0] if given else ""
             parts.append(f"without {flag}" if flag.startswith("-") else f"{name}={value_text(value)}")
-    return " ".join(parts)
+    return " ".join(parts) + (" on both servers" if fix.peer_changes is not None else "")
 
 
 def _settings(answer: Resolution, console: Console) -> str:

@@ -48,6 +48,8 @@ def to_object(resolution: Resolution) -> JsonObject:
     head["snapshot"] = resolution.snapshot
     head["env"] = {**resolution.env}
     head["notes"] = list(resolution.notes)
+    if resolution.peer is not None:
+        head["peer"] = to_object(resolution.peer)
     return head
 
 
@@ -91,7 +93,11 @@ def _undetermined(one: Undetermined) -> JsonObject:
 
 def fix_object(fix: Fix) -> JsonObject:
     """Return a fix as a JSON object."""
-    return {"changes": fix.changes, "release": fix.release, "verdict": fix.verdict, "gives_up": fix.gives_up}
+    value: JsonObject = {"changes": fix.changes, "release": fix.release, "verdict": fix.verdict}
+    value["gives_up"] = fix.gives_up
+    if fix.peer_changes is not None:
+        value["peer_changes"] = fix.peer_changes
+    return value
 
 
 def _writable(value: Json) -> Json:

@@ -12,14 +12,19 @@ from pydantic_core import ErrorDetails
 
 from archcap.errors import RequestError
 from archcap.model.base import Json, JsonObject
-from archcap.model.request import HardwareRequest, Request
+from archcap.model.request import HardwareRequest, PeerRequest, Request
 from archcap.suggest import nearest_name
 
 MAX_BYTES = 16 * 1024 * 1024
 """More than any config.json; larger input is something else."""
 MAX_DEPTH = 100
 
-_FIELDS = {(): tuple(Request.model_fields), ("hardware",): tuple(HardwareRequest.model_fields)}
+_FIELDS = {
+    (): tuple(Request.model_fields),
+    ("hardware",): tuple(HardwareRequest.model_fields),
+    ("peer",): tuple(PeerRequest.model_fields),
+    ("peer", "hardware"): tuple(HardwareRequest.model_fields),
+}
 _CONFIGS = ("config", "draft_config")
 _KINDS = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false"}
 
@@ -155,6 +160,8 @@ def _worded(errors: list[ErrorDetails]) -> RequestError:
     if kind == "missing":
         return RequestError("bad-request", f"the request lacks {path}", "it needs at least engine and release")
     if kind == "extra_forbidden":
+        if at == ("peer", "peer"):
+            return RequestError("bad-request", "a peer has no peer of its own", "a pair is two servers")
         near = nearest_name(at[-1], _FIELDS.get(at[:-1], ()))
         return RequestError("bad-request", f"a request has no key {path!r}", near and f"did you mean {near}?")
     if kind == "recursion_loop":

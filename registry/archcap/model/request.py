@@ -15,6 +15,29 @@ class HardwareRequest(Record):
     nodes: int = Field(default=1, ge=1, le=4096)
 
 
+class PeerRequest(Record):
+    """The other server of a linked pair, as prefill is to decode.
+
+    It runs the same release. Where it names no checkpoint of its own it serves the launch's, and where it says nothing
+    of hardware or assumptions those of the launch hold; settings, environment and draft are its own.
+    """
+
+    config: JsonObject | None = None
+    checkpoint: str | None = None
+    architecture: str | None = None
+    draft_config: JsonObject | None = None
+    hardware: HardwareRequest | None = None
+    settings: JsonObject = {}
+    env: dict[str, str | int | float | bool] = {}
+    assumptions: dict[str, Json] | None = None
+
+    @model_validator(mode="after")
+    def _one_subject(self) -> PeerRequest:
+        if self.config is not None and self.checkpoint is not None:
+            raise ValueError("give `peer.config` or `peer.checkpoint`, not both")
+        return self
+
+
 class Request(Record):
     """A launch to resolve.
 
@@ -34,6 +57,7 @@ class Request(Record):
     env: dict[str, str | int | float | bool] = {}
     assumptions: dict[str, Json] = {}
     fixes: bool = False
+    peer: PeerRequest | None = None
 
     @model_validator(mode="after")
     def _one_subject(self) -> Request:

@@ -13,7 +13,7 @@ from archcap.model.values import plain_record
 
 Verdict = Literal["ok", "adjusted", "unsafe", "refused", "unknown"]
 Severity = Literal["error", "unsafe", "silent", "warning", "info"]
-Origin = Literal["user", "rule", "default", "registry", "config", "hardware", "assumption", "env", "unknown"]
+Origin = Literal["user", "rule", "default", "registry", "config", "hardware", "assumption", "env", "peer", "unknown"]
 
 
 @plain_record
@@ -69,6 +69,8 @@ class Fix:
     release: str | None
     verdict: Literal["ok", "adjusted"]
     gives_up: str | None
+    peer_changes: dict[str, Json] | None = None
+    """Of a linked pair: what changes on the other server as well; None when nothing does."""
 
 
 @plain_record
@@ -93,3 +95,5 @@ class Resolution:
     notes: tuple[str, ...] = ()
     """What the reader should know of the answer itself: nearest release, no fix found, a fork's facts."""
     id: str | int | None = None
+    peer: Resolution | None = None
+    """Of a linked pair: the other server's own answer."""

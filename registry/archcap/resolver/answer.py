@@ -35,6 +35,7 @@ def answer_of(outcome: Outcome, digest: str, fixes: tuple[Fix, ...] | None) -> R
         env={name: _env_text(value) for name, value in run.env.items()},
         notes=tuple(_notes(outcome, fixes)),
         id=subject.request.id,
+        peer=None if outcome.peer is None else answer_of(outcome.peer, digest, None),
     )
 
 
@@ -75,7 +76,11 @@ def _undetermined(outcome: Outcome) -> tuple[Undetermined, ...]:
     needs: dict[str, set[str]] = {}
     for index, wants in outcome.run.undetermined:
         needs.setdefault(statement_of(outcome.subject, index).id, set()).update(wants)
-    return tuple(Undetermined(rule, tuple(sorted(wants))) for rule, wants in needs.items())
+    own = tuple(Undetermined(rule, tuple(sorted(wants))) for rule, wants in needs.items())
+    if outcome.peer is None or outcome.peer.verdict != "unknown":
+        return own
+    theirs = _undetermined(outcome.peer)
+    return (*own, *(Undetermined(one.rule, tuple(f"peer.{need}" for need in one.needs)) for one in theirs))
 
 
 def _plan(subject: Subject, run: Run) -> JsonObject:

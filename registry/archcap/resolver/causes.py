@@ -84,7 +84,7 @@ class Chain:
     def _tells(self, reference: Reference, moment: Moment) -> bool:
         """Return whether a name is worth a line of its own behind the first: what is off or unset seldom is."""
         kind, key = reference
-        if kind in ("has", "var", "hw", "env", "config", "user_set"):
+        if kind in ("has", "var", "hw", "env", "config", "user_set", "peer"):
             return True
         if kind == "list":
             return self.inputs.architecture in self.inputs.lists.get(key, frozenset())
@@ -205,6 +205,18 @@ class Chain:
             self._of_config(key, depth)
         elif kind == "assume":
             self._of_assumption(key, depth)
+        elif kind == "peer" and key:
+            self._of_peer(key, depth)
+
+    def _of_peer(self, key: str, depth: int) -> None:
+        kind, _, path = key.partition(".") if key.startswith(("fact.", "var.")) else ("setting", "", key)
+        head, *rest = path.split(".")
+        value = self.inputs.peer.value(kind, head) if self.inputs.peer is not None else None
+        for part in rest:
+            value = value.get(part) if isinstance(value, dict) else None
+        names = self.subject.view.names
+        declared = names.facts.get(path) if kind == "fact" else names.vars.get(path) if kind == "var" else None
+        self._add(wording.peer_says(path, value, declared), "peer", None, depth)
 
     def _of_capability(self, key: str, depth: int) -> None:
         of_draft, capability = key.startswith("draft:"), key.removeprefix("draft:")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from archcap.model.base import Json
 from archcap.model.resolution import Cause, Finding
@@ -19,7 +20,18 @@ def findings_of(outcome: Outcome) -> tuple[Finding, ...]:
     """Return what the launch would meet, in the order it would meet it."""
     parse = [_barred(outcome, bar) for bar in outcome.barred if bar.setting is not None]
     late = [_barred(outcome, bar) for bar in outcome.barred if bar.setting is None]
-    return (*parse, *_traced(outcome), *late)
+    return (*parse, *_traced(outcome), *late, *_of_peer(outcome))
+
+
+def _of_peer(outcome: Outcome) -> Iterator[Finding]:
+    """Yield that the other server of a pair does not serve, with what stands in its way."""
+    peer = outcome.peer
+    if peer is None or peer.verdict not in ("refused", "unsafe"):
+        return
+    first = next(one for one in findings_of(peer) if one.severity in ("error", "unsafe"))
+    message = wording.of_peer(peer.verdict, first.message)
+    causes = tuple(replace(cause, text=wording.peers(cause.text)) for cause in first.causes)
+    yield Finding(first.rule, "unsafe", first.stage, message, causes, first.source, first.evidence)
 
 
 def _traced(outcome: Outcome) -> Iterator[Finding]:

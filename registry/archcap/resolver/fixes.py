@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Literal
 
 from archcap.errors import RequestError
 from archcap.model.base import Json
@@ -19,7 +20,7 @@ from archcap.model.resolution import Fix
 from archcap.resolver import wording
 from archcap.resolver.knowledge import SnapshotView
 from archcap.resolver.outcome import Outcome, outcome_of, statement_of
-from archcap.resolver.provenance import provenance
+from archcap.resolver.provenance import named, provenance
 from archcap.resolver.subject import Subject, subject_of
 from archcap.rules.run import STATEMENT, Program, Unknown
 
@@ -34,6 +35,8 @@ Change = tuple[str, Json]
 class _Try:
     changes: tuple[Change, ...]
     outcome: Outcome
+    both: bool = False
+    """Whether the changes are made on the other server of a pair as well."""
 
 
 @dataclass(slots=True)
@@ -44,13 +47,19 @@ class _Search:
     left: int = _MOST_TRIES
     found: list[_Try] = field(default_factory=list)
 
-    def single(self, start: Outcome, base: tuple[Change, ...] = ()) -> list[_Try]:
-        """Try every one change behind the first blocker of *start*; return those that get further without starting."""
+    def single(self, start: Outcome, base: tuple[Change, ...] = (), both: bool = False) -> list[_Try]:
+        """Try every one change behind the first blocker of *start*; return those that get further without starting.
+
+        Args:
+            start: what is to be cured.
+            base: the changes that lead to it.
+            both: whether each change is made on the other server of a pair as well: of what the blocker itself reads.
+        """
         partial: list[_Try] = []
-        for change in _changes(start):
+        for change in _changes(start, both):
             if self._covered((*base, change)):
                 continue
-            tried = self._try(start, base, change)
+            tried = self._try(start, base, change, both)
             if tried is None:
                 continue
             if tried.outcome.verdict in _STARTS:
@@ -63,12 +72,15 @@ class _Search:
         asked = {(name, _key(value)) for name, value in changes}
         return any({(name, _key(value)) for name, value in done.changes} <= asked for done in self.found)
 
-    def _try(self, start: Outcome, base: tuple[Change, ...], change: Change) -> _Try | None:
+    def _try(self, start: Outcome, base: tuple[Change, ...], change: Change, both: bool) -> _Try | None:
         if self.left <= 0 or any(name == change[0] for name, _ in base):
             return None
         self.left -= 1
         try:
-            return _Try((*base, change), outcome_of(changed(start.subject, [change]), self.snapshot))
+            subject, peer = changed(start.subject, [change]), start.peer
+            if both and subject.peer is not None:
+                subject, peer = replace(subject, peer=changed(subject.peer, [change])), None
+            return _Try((*base, change), outcome_of(subject, self.snapshot, peer), both)
         except RequestError:
             return None
 
@@ -80,6 +92,8 @@ def fixes_of(outcome: Outcome, snapshot: SnapshotView) -> tuple[Fix, ...]:
     """
     search = _Search(snapshot)
     partial = search.single(outcome)
+    if outcome.peer is not None:
+        search.single(outcome, both=True)
     later = list(_later_releases(outcome, snapshot, search))
     if not any(_keeps_everything(outcome, tried) for tried in search.found):
         for tried in partial:
@@ -153,16 +167,30 @@ def _reach(outcome: Outcome) -> tuple[int, int]:
     return (_STAGES.index(info.stage), info.index)
 
 
-def _changes(outcome: Outcome) -> Iterator[Change]:
-    """Yield the single changes worth trying against the first blocker, the nearest first."""
+def _changes(outcome: Outcome, both: bool = False) -> Iterator[Change]:
+    """Yield the single changes worth trying against the first blocker, the nearest first.
+
+    Of a linked pair the first is to do as the peer does.
+    """
     for bar in outcome.barred:
         if bar.setting is not None:
             yield from ((bar.setting, choice) for choice in outcome.subject.view.spans[bar.setting].choices)
             return
     if not outcome.blockers:
         return
-    for name in provenance(outcome, outcome.blockers[0]):
+    names = (named if both else provenance)(outcome, outcome.blockers[0])
+    yield from _as_the_peer(outcome, names)
+    for name in names:
         for value in _domain(outcome, name):
+            yield name, value
+
+
+def _as_the_peer(outcome: Outcome, names: Iterable[str]) -> Iterator[Change]:
+    """Yield the settings that came to another value on the peer, with that value."""
+    theirs = {} if outcome.peer is None else outcome.peer.run.settings
+    for name in names:
+        value = theirs.get(name)
+        if value is not None and not isinstance(value, Unknown) and value != outcome.run.settings.get(name):
             yield name, value
 
 
@@ -245,7 +273,8 @@ def _key(value: Json | Unknown) -> str:
 def _fix(start: Outcome, tried: _Try, release: str | None) -> Fix:
     changes = dict(tried.changes)
     lost = wording.gives_up(start.subject.view, changes, start.subject.settings)
-    return Fix(changes, release, "ok" if tried.outcome.verdict == "ok" else "adjusted", lost)
+    verdict: Literal["ok", "adjusted"] = "ok" if tried.outcome.verdict == "ok" else "adjusted"
+    return Fix(changes, release, verdict, lost, changes if tried.both else None)
 
 
 def _shown(fixes: Iterable[Fix]) -> tuple[Fix, ...]:

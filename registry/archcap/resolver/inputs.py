@@ -14,15 +14,19 @@ from archcap.resolver.complete import Levels
 from archcap.resolver.knowledge import ReleaseView, SnapshotView
 from archcap.resolver.subject import MODEL_PLACE, Subject, unknown
 from archcap.rules import condition
-from archcap.rules.run import ConfigView, Inputs, Unknown
+from archcap.rules.run import ConfigView, Inputs, PeerRun, Unknown
 
 _Held = tuple[frozenset[str], dict[str, frozenset[str]]]
 _TRUE, _FALSE = {"1", "true", "yes", "on", "y", "t"}, {"0", "false", "no", "off", "n", "f", ""}
 
 
-def inputs_of(subject: Subject, snapshot: SnapshotView) -> Inputs:
+def inputs_of(subject: Subject, snapshot: SnapshotView, peer: PeerRun | None = None) -> Inputs:
     """Return everything the rules may read.
 
+    Args:
+        subject: what is launched.
+        snapshot: the registry as compiled.
+        peer: what the other server of a linked pair came to.
     Raises:
         RequestError: unknown hardware, assumption or a value of the wrong type.
     """
@@ -49,6 +53,7 @@ def inputs_of(subject: Subject, snapshot: SnapshotView) -> Inputs:
         capabilities=frozenset(),
         lists=view.lists,
         functions=view.code.functions,
+        peer=peer,
     )
     return _with_architectures(inputs, subject)
 

@@ -13,6 +13,7 @@ from archcap.model.values import plain_record
 from archcap.resolver.history import History
 from archcap.resolver.inputs import inputs_of
 from archcap.resolver.knowledge import SnapshotView
+from archcap.resolver.pair import run_of_peer, said_of_peer, verdict_in_a_pair
 from archcap.resolver.subject import Subject
 from archcap.rules.run import KIND, STATEMENT, Event, Inputs, Kind, Run, StatementInfo, Unknown
 
@@ -28,6 +29,7 @@ class Outcome:
         adjusted: the settings whose value the user gave and the engine changed.
         ends: indices into the trace of its findings and the refusal, in order.
         blockers: those that stand in the way.
+        peer: of a linked pair, what the other server comes to.
         barred: why the launch never reaches the rules' verdict: a value outside its choices, an unknown architecture.
     """
 
@@ -40,6 +42,7 @@ class Outcome:
     blockers: tuple[int, ...]
     barred: tuple[Bar, ...]
     history: History
+    peer: Outcome | None = None
 
 
 @plain_record
@@ -51,16 +54,27 @@ class Bar:
     value: Json
 
 
-def outcome_of(subject: Subject, snapshot: SnapshotView) -> Outcome:
-    """Run the release's rules on *subject*."""
-    inputs = inputs_of(subject, snapshot)
+def outcome_of(subject: Subject, snapshot: SnapshotView, peer: Outcome | None = None) -> Outcome:
+    """Run the release's rules on *subject*.
+
+    Args:
+        subject: what is launched.
+        snapshot: the registry as compiled.
+        peer: what its peer comes to, where that is known already.
+    """
+    if peer is None and subject.peer is not None:
+        with said_of_peer():
+            peer = outcome_of(subject.peer, snapshot)
+    inputs = inputs_of(subject, snapshot, None if peer is None else run_of_peer(peer.run))
     run = subject.view.program.run(inputs)
     bars = tuple(_bars(subject))
     ends = _ends(run)
     blockers = tuple(at for at in ends if _stands_in_the_way(subject, run.trace[at]))
     adjusted = tuple(_adjusted(subject, run))
     verdict = _verdict(subject, run, blockers, bars, adjusted)
-    return Outcome(subject, inputs, run, verdict, adjusted, ends, blockers, bars, History(run, inputs))
+    if peer is not None:
+        verdict = verdict_in_a_pair(verdict, peer.verdict)
+    return Outcome(subject, inputs, run, verdict, adjusted, ends, blockers, bars, History(run, inputs), peer)
 
 
 def _ends(run: Run) -> tuple[int, ...]:

@@ -32,6 +32,12 @@ def provenance(outcome: Outcome, event: int) -> list[str]:
     return list(names)
 
 
+def named(outcome: Outcome, event: int) -> list[str]:
+    """Return the settings that the statement behind event *event* of the trace reads itself."""
+    read = _read_by(statement_of(outcome.subject, outcome.run.trace[event][STATEMENT]))
+    return list(dict.fromkeys(one.key.split(".", 1)[0] for one in read if one.kind in ("setting", "user_set")))
+
+
 def _read_by(info: StatementInfo) -> Iterator[Reference]:
     for guard in reversed(info.guards):
         yield from guard.reads

@@ -15,6 +15,7 @@ from archcap.model.request import Request
 from archcap.model.values import plain_record
 from archcap.resolver.complete import Completed, Levels, levels_of
 from archcap.resolver.knowledge import ReleaseView, SnapshotView
+from archcap.resolver.pair import request_of_peer, said_of_peer
 from archcap.suggest import nearest_names
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -44,6 +45,8 @@ class Subject:
     draft_config: Levels | None
     settings: dict[str, Json]
     """What the user set, including what the request implies (a draft config implies a draft path)."""
+    peer: Subject | None = None
+    """The other server of a linked pair."""
 
 
 def subject_of(request: Request, snapshot: SnapshotView) -> Subject:
@@ -58,7 +61,13 @@ def subject_of(request: Request, snapshot: SnapshotView) -> Subject:
     seen = _seen(view, config, settings) if config is not None else None
     architecture = request.architecture or _architecture(request, seen.config if seen else None)
     draft = view.levels(request.draft_config) if request.draft_config is not None else None
-    return Subject(request, view, exact, architecture, seen, draft, settings)
+    peer = _peer(request, view, snapshot) if request.peer is not None else None
+    return Subject(request, view, exact, architecture, seen, draft, settings, peer)
+
+
+def _peer(request: Request, view: ReleaseView, snapshot: SnapshotView) -> Subject:
+    with said_of_peer():
+        return subject_of(request_of_peer(request, view.engine.nodes_setting), snapshot)
 
 
 def _seen(view: ReleaseView, config: JsonObject, settings: Mapping[str, Json]) -> Levels:

@@ -156,6 +156,22 @@ def gives_up(view: ReleaseView, changes: Mapping[str, Json], user: Mapping[str, 
     return "; ".join(lost) or None
 
 
+def peers(text: str) -> str:
+    """Return a cause as one of the peer's."""
+    return f"on the peer, {text}"
+
+
+def peer_says(name: str, value: Json | Unknown, declared: Declared | None) -> str:
+    """Return what a setting, fact or variable of the peer's came to."""
+    return peers(declared_is(name, value, declared) if declared is not None else setting_is(name, value))
+
+
+def of_peer(verdict: str, message: str) -> str:
+    """Return the message of a peer that does not serve."""
+    lead = "The peer would not start" if verdict == "refused" else "The peer starts, but fails"
+    return f"{lead}: {message}"
+
+
 NO_FIX = "No change of one or two settings, nor a later release, cures this launch."
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from archcap.rules.run import Guard, Program, Reference, StatementInfo
 
-_SHOWN = ("setting", "user_set", "var", "fact", "env", "assume", "hw", "has", "list", "config", "profile")
+_SHOWN = ("setting", "user_set", "var", "fact", "env", "assume", "hw", "has", "list", "config", "profile", "peer")
 """Kinds of names in the order they are listed; `user_set` reads a setting."""
 
 
@@ -84,7 +84,8 @@ def step_use(program: Program, step: str) -> StepUse:
 def _named(names: Iterable[Reference]) -> tuple[str, ...]:
     """Return names once each, by kind and name; whether the user set a setting reads the setting."""
     found = {("setting" if name.kind == "user_set" else name.kind, name.key) for name in names}
-    return tuple(f"{kind} {key}" for kind, key in sorted(found, key=lambda one: (_SHOWN.index(one[0]), one[1])))
+    ordered = sorted(found, key=lambda one: (_SHOWN.index(one[0]), one[1]))
+    return tuple(f"{kind} {key}".rstrip() for kind, key in ordered)
 
 
 def _reads(statement: StatementInfo) -> Iterator[Reference]:

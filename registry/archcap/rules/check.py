@@ -232,6 +232,8 @@ def _names_in(nodes: Iterable[x.Expr]) -> _Names:
         for part in x.walk(node):
             if isinstance(part, x.Setting | x.Raw | x.Own):
                 settings.add(part.path[0])
+            elif isinstance(part, x.PeerValue):
+                settings |= {part.path[0]} if part.kind == "setting" else set()
             elif isinstance(part, x.UserSet):
                 settings.add(part.name.split(".")[0])
             elif isinstance(part, x.Defined):

@@ -23,8 +23,8 @@ GUARDS = 3
 _INDENT = "    "
 _KINDS = {"set": "SET", "default": "SET", "var": "VAR", "fact": "FACT", "env": "ENV", "env_if_unset": "ENV"}
 _ORDER = (
-    "S", "R", "U", "V", "F", "H", "A", "E", "N", "W", "K", "AR", "DA", "C", "DC", "LS", "HF", "TX", "DH", "DT", "fn",
-    "T",
+    "S", "R", "U", "V", "F", "H", "A", "E", "N", "W", "K", "AR", "DA", "C", "DC", "LS", "HF", "TX", "DH", "DT", "P",
+    "fn", "T",
 )  # fmt: skip
 
 

@@ -140,6 +140,8 @@ _REFERENCES: dict[type[x.Expr], Callable[[Any], Reference]] = {
     x.Assume: lambda n: Reference("assume", n.name),
     x.Env: lambda n: Reference("env", n.name),
     x.EnvSet: lambda n: Reference("env", n.name),
+    x.HasPeer: lambda n: Reference("peer", ""),
+    x.PeerValue: lambda n: Reference("peer", ".".join(n.path if n.kind == "setting" else (n.kind, *n.path))),
     x.Profile: lambda n: Reference("profile", "profile"),
     x.Has: lambda n: Reference("has", ("draft:" if n.draft else "") + n.capability),
     x.InList: lambda n: Reference("list", ("draft:" if n.draft else "") + n.list),

@@ -96,6 +96,15 @@ def _profile(e: Emitter, n: x.Profile) -> tuple[str, int]:
     return f"{e.use('K')}['profile']", _ATOM
 
 
+def _has_peer(e: Emitter, n: x.HasPeer) -> tuple[str, int]:
+    return f"{e.use('P')} is not NO_PEER", _COMPARE
+
+
+def _peer_value(e: Emitter, n: x.PeerValue) -> tuple[str, int]:
+    head = f"{e.use('P')}[{(n.kind, n.path[0])!r}]"
+    return (head if len(n.path) == 1 else leaf_text(head, n.path[1:])), _ATOM
+
+
 def _has(e: Emitter, n: x.Has) -> tuple[str, int]:
     return f"{n.capability!r} in {e.use('DC' if n.draft else 'C')}", _COMPARE
 
@@ -216,7 +225,8 @@ _EMIT: Mapping[type[x.Expr], _Emit] = {
     x.Const: _const, x.Local: _local, x.Setting: _setting, x.Own: _own, x.Raw: _raw, x.UserSet: _user_set,
     x.Var: lambda e, n: e.named("V", n.name), x.Fact: lambda e, n: e.named("F", n.name),
     x.Hardware: lambda e, n: e.named("H", n.name), x.Assume: lambda e, n: e.named("A", n.name),
-    x.Env: lambda e, n: e.named("E", n.name), x.EnvSet: _env_set, x.Profile: _profile, x.Has: _has,
+    x.Env: lambda e, n: e.named("E", n.name), x.EnvSet: _env_set, x.HasPeer: _has_peer, x.PeerValue: _peer_value,
+    x.Profile: _profile, x.Has: _has,
     x.InList: _in_list, x.Config: _config, x.Bool: _bool, x.Unary: _unary, x.Binary: _binary, x.Compare: _compare,
     x.IfElse: _if_else, x.Index: _index, x.Slice: _slice, x.Display: _display, x.DictDisplay: _dict,
     x.Method: _method, x.Call: _call, x.Loop: _loop, x.Defined: _defined,

@@ -108,6 +108,19 @@ class EnvSet:
 
 
 @dataclass(frozen=True, slots=True)
+class HasPeer:
+    """Whether the launch is one of a linked pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeerValue:
+    """What a setting, a fact or a variable came to in the peer's own run."""
+
+    kind: Literal["setting", "fact", "var"]
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """The launch profile of the architecture."""
 
@@ -253,14 +266,15 @@ class Defined:
 
 
 Expr: TypeAlias = (
-    Const | Local | Setting | Own | Raw | UserSet | Var | Fact | Hardware | Assume | Env | EnvSet | Profile | Has
-    | InList | Config | Bool | Unary | Binary | Compare | IfElse | Index | Slice | Display | DictDisplay | Method
-    | Call | Loop | Defined
+    Const | Local | Setting | Own | Raw | UserSet | Var | Fact | Hardware | Assume | Env | EnvSet | HasPeer | PeerValue
+    | Profile | Has | InList | Config | Bool | Unary | Binary | Compare | IfElse | Index | Slice | Display
+    | DictDisplay | Method | Call | Loop | Defined
 )  # fmt: skip
 
 NODES: tuple[type[Expr], ...] = (
-    Const, Local, Setting, Own, Raw, UserSet, Var, Fact, Hardware, Assume, Env, EnvSet, Profile, Has, InList,
-    Config, Bool, Unary, Binary, Compare, IfElse, Index, Slice, Display, DictDisplay, Method, Call, Loop, Defined,
+    Const, Local, Setting, Own, Raw, UserSet, Var, Fact, Hardware, Assume, Env, EnvSet, HasPeer, PeerValue, Profile,
+    Has, InList, Config, Bool, Unary, Binary, Compare, IfElse, Index, Slice, Display, DictDisplay, Method, Call, Loop,
+    Defined,
 )  # fmt: skip
 
 _FIELDS: dict[type[Expr], tuple[str, ...]] = {node: tuple(f.name for f in fields(node)) for node in NODES}
@@ -337,7 +351,7 @@ def is_boolean(node: Expr) -> bool:
         return node.name in ("startswith", "endswith")
     if isinstance(node, Call):
         return node.name in ("any", "all", "bool") and not node.engine
-    return isinstance(node, Compare | UserSet | EnvSet | Has | InList)
+    return isinstance(node, Compare | UserSet | EnvSet | HasPeer | Has | InList)
 
 
 def replace_locals(node: Expr, values: dict[str, Expr]) -> Expr:

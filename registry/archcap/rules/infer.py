@@ -7,7 +7,7 @@ knows which side of a comparison holds choices.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from archcap.model.base import JsonScalar
@@ -229,6 +229,16 @@ def _env(i: Inference, n: x.Env) -> Type:
     return t.name_type(i.env.reg.names.env[n.name], f"`{n.name}`")
 
 
+def _peer_value(i: Inference, n: x.PeerValue) -> Type:
+    if n.kind == "setting":
+        found = i.setting(n.path)
+    elif n.kind == "fact":
+        found = t.fact_type(i.env.reg.names.facts[n.path[0]], "")
+    else:
+        found = t.variable_type(i.env.reg.names.vars[n.path[0]], "")
+    return replace(found, name=f"`peer.{'.'.join(n.path)}`")
+
+
 def _profile(i: Inference, n: x.Profile) -> Type:
     return Type(frozenset({"str", "none"}), i.env.profiles, name="`profile`")
 
@@ -404,7 +414,8 @@ def _defined(i: Inference, n: x.Defined) -> Type:
 _INFER: dict[type[x.Expr], Callable[[Inference, Any], Type]] = {
     x.Const: lambda i, n: t.const_type(n), x.Local: _local, x.Setting: _setting, x.Own: _own, x.Raw: _setting,
     x.UserSet: _user_set, x.Var: _var, x.Fact: _fact, x.Hardware: _hardware, x.Assume: _assume, x.Env: _env,
-    x.EnvSet: lambda i, n: BOOL, x.Profile: _profile, x.Has: lambda i, n: BOOL, x.InList: _in_list,
+    x.EnvSet: lambda i, n: BOOL, x.HasPeer: lambda i, n: BOOL, x.PeerValue: _peer_value, x.Profile: _profile,
+    x.Has: lambda i, n: BOOL, x.InList: _in_list,
     x.Config: _config, x.Bool: _bool, x.Unary: _unary, x.Binary: _binary, x.Compare: _compare, x.IfElse: _if_else,
     x.Index: _index, x.Slice: _slice, x.Display: _display, x.DictDisplay: _dict, x.Method: _method, x.Call: _call,
     x.Loop: _loop, x.Defined: _defined,

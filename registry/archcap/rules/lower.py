@@ -25,6 +25,10 @@ from archcap.suggest import nearest_name
 
 MAX_NESTING, MAX_UNROLLED = 10, 512
 _FINDINGS = ("unsafe", "silent", "warn", "info")
+_READABLE = (
+    x.Setting, x.Local, x.Var, x.Fact, x.Hardware, x.Assume, x.PeerValue, x.Profile, x.Const
+)  # fmt: skip
+"""What a `{name}` of a message may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,8 +384,9 @@ class _Building:
             self.flaw(key, Flaw(f"`{{{name}}}` takes a plain name, as in {{page_size}} or {{fact.mla}}"))
             return x.Const(None)
         node = self.expression(name, key)
-        if not isinstance(node, x.Setting | x.Local | x.Var | x.Fact | x.Hardware | x.Assume | x.Profile | x.Const):
-            self.flaw(key, Flaw(f"`{{{name}}}` is no readable name", "a setting, fact, var, hw, assume or local name"))
+        if not isinstance(node, _READABLE):
+            expected = "a setting, fact, var, hw, assume, peer or local name"
+            self.flaw(key, Flaw(f"`{{{name}}}` is no readable name", expected))
         return node
 
 

@@ -10,7 +10,7 @@ from archcap.model.registry import EngineRegistry
 from archcap.model.vocabulary import Vocabulary
 from archcap.rules.functions import BUILTINS
 
-ROOTS = frozenset({"fact", "var", "hw", "assume", "hf", "text", "draft", "profile"})
+ROOTS = frozenset({"fact", "var", "hw", "assume", "hf", "text", "draft", "profile", "peer"})
 NAMED_CALLS = frozenset({"user_set", "raw", "setting", "own", "env", "env_set", "has", "in_list"})
 RESERVED = ROOTS | NAMED_CALLS | frozenset(BUILTINS)
 """Words with a meaning of their own; nothing else may be called so."""

@@ -164,8 +164,8 @@ class _Parser:
             return x.Const(self.scope.each[name])
         if name in self.universe.settings:
             return x.Setting((name,))
-        if name == "profile":
-            return x.Profile()
+        if name in _ALONE:
+            return _ALONE[name]
         if name in self.universe.defines:
             return self._bare_define(name)
         return self._misplaced(name) if name in RESERVED else self._unknown_name(name, names)
@@ -202,6 +202,8 @@ class _Parser:
             return self.flaw(f"`{root}` has no `.{chain[1]}`: only settings have leaves")
         if root in self.universe.settings:
             return self.leaf(chain)
+        if root == "peer":
+            return self.peer(chain[1:])
         reader = _ROOT_READERS.get(root)
         if reader is None:
             return self._unknown_name(root, names) if root not in RESERVED else self._misplaced(root)
@@ -238,6 +240,15 @@ class _Parser:
         """Read an assumption."""
         known = self.universe.names.assumptions
         return x.Assume(name) if name in known else self.unknown("assumption", name, known)
+
+    def peer(self, chain: tuple[str, ...]) -> x.Expr:
+        """Read what a name of the peer's came to: `peer.page_size`, `peer.fact.x`, `peer.var.x`."""
+        reader = _PEER_READERS.get(chain[0])
+        if reader is not None and len(chain) == 2:
+            found = reader(self, chain[1])
+            return x.PeerValue(chain[0], chain[1:]) if found is not NOTHING else NOTHING  # type: ignore[arg-type]
+        path = self._setting_path(".".join(chain))
+        return NOTHING if path is None else x.PeerValue("setting", path)
 
     # -- operators ---------------------------------------------------------------
 
@@ -543,6 +554,9 @@ _HANDLERS: dict[type[ast.expr], _Handler] = {
     ast.Tuple: _Parser.display, ast.List: _Parser.display, ast.Set: _Parser.display, ast.Dict: _Parser.mapping,
     ast.Call: _Parser.call,
 }  # fmt: skip
+_ALONE: dict[str, x.Expr] = {"profile": x.Profile(), "peer": x.HasPeer()}
+"""Roots that are also names."""
+_PEER_READERS: dict[str, Callable[[_Parser, str], x.Expr]] = {"fact": _Parser.fact, "var": _Parser.var}
 _ROOT_READERS: dict[str, Callable[[_Parser, str], x.Expr]] = {
     "fact": _Parser.fact, "var": _Parser.var, "hw": _Parser.hardware, "assume": _Parser.assume,
 }  # fmt: skip

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from archcap.rules.ir import ReleaseIR
     from archcap.rules.judge import Judge
 
-FORMAT = 5
+FORMAT = 6
 """Of generated modules; one of another format is generated anew."""
 
 STATEMENTS = (Reference, Guard, StatementInfo)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from archcap.rules import expr as x
-from archcap.rules.run import ConfigView, Unknown
+from archcap.rules.run import NOT_THERE, ConfigView, Unknown
 from archcap.rules.runtime import ABSENT, UNSURE, in_names, leaf, look
 from archcap.rules.state import NOTHING, Result, State, Store, needs_of, whole
 
@@ -138,6 +138,23 @@ def _profile(ev: Evaluator, n: x.Profile) -> Eval:
     return run
 
 
+def _has_peer(ev: Evaluator, n: x.HasPeer) -> Eval:
+    return lambda state: state.inputs.peer is not None
+
+
+def _peer_value(ev: Evaluator, n: x.PeerValue) -> Eval:
+    kind, (name, *path) = n.kind, n.path
+
+    def run(state: State) -> Result:
+        peer = state.inputs.peer
+        value = NOT_THERE if peer is None else peer.value(kind, name)
+        if isinstance(value, Unknown):
+            return met(state, *value.needs)
+        return leaf(value, *path)
+
+    return run
+
+
 def _has(ev: Evaluator, n: x.Has) -> Eval:
     name = n.capability
     return (lambda state: _draft_holds(name, state)) if n.draft else (lambda state: _holds(name, state))
@@ -213,6 +230,8 @@ READS: dict[type[x.Expr], Callable[[Evaluator, Any], Eval]] = {
     x.Assume: _assume,
     x.Env: _env,
     x.EnvSet: _env_set,
+    x.HasPeer: _has_peer,
+    x.PeerValue: _peer_value,
     x.Profile: _profile,
     x.Has: _has,
     x.InList: _in_list,

@@ -32,6 +32,9 @@ class Unknown:
     needs: frozenset[str]
 
 
+NOT_THERE: Final = Unknown(frozenset({"peer"}))
+
+
 @plain_record
 class ConfigView:
     """A checkpoint's configuration at one level.
@@ -43,6 +46,23 @@ class ConfigView:
     root: str
     data: JsonObject | None
     unknown: frozenset[str] = frozenset()
+
+
+@plain_record
+class PeerRun:
+    """What the run of a launch's peer ended with: settings, facts and variables; absent ones are unknown."""
+
+    settings: Mapping[str, Value | Unknown]
+    facts: Mapping[str, Value | Unknown]
+    vars: Mapping[str, Value | Unknown]
+
+    def value(self, kind: str, name: str) -> Value | Unknown:
+        """Return the value of a `setting`, `fact` or `var`."""
+        values = self.settings if kind == "setting" else self.facts if kind == "fact" else self.vars
+        found = values.get(name, NOT_THERE)
+        if not isinstance(found, Unknown):
+            return found
+        return Unknown(frozenset({f"peer.{name}" if kind == "setting" else f"peer.{kind}.{name}"}))
 
 
 @dataclass(slots=True)
@@ -72,6 +92,8 @@ class Inputs:
     unknown_capabilities: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Conditional capabilities whose condition is unknown, with what it needs."""
     functions: Mapping[str, Function] = field(default_factory=dict)
+    peer: PeerRun | None = None
+    """The other server of a linked pair, already resolved."""
 
 
 class Values(Protocol):
@@ -136,7 +158,9 @@ class Run:
     """False when the interpreter ran because something was unknown."""
 
 
-NameKind = Literal["setting", "var", "fact", "hw", "assume", "env", "config", "has", "list", "profile", "user_set"]
+NameKind = Literal[
+    "setting", "var", "fact", "hw", "assume", "env", "config", "has", "list", "profile", "user_set", "peer"
+]
 
 
 class Reference(NamedTuple):

@@ -10,7 +10,20 @@ from typing import Any, Protocol
 
 from archcap.model.base import Json
 from archcap.rules.functions import RAISES
-from archcap.rules.run import KIND, NAME, VALUE, ConfigView, Event, Inputs, Kind, NeedsInterpreter, Value
+from archcap.rules.run import (
+    KIND,
+    NAME,
+    NOT_THERE,
+    VALUE,
+    ConfigView,
+    Event,
+    Inputs,
+    Kind,
+    NeedsInterpreter,
+    PeerRun,
+    Unknown,
+    Value,
+)
 
 SET, VAR, FACT, ENV, FINDING = Kind.SET, Kind.VAR, Kind.FACT, Kind.ENV, Kind.FINDING
 EMPTY: frozenset[str] = frozenset()
@@ -31,6 +44,26 @@ class Known(dict[str, Any]):
 
     def __missing__(self, name: str) -> Value:
         raise NeedsInterpreter(name)
+
+
+class PeerValues(Known):
+    """What the peer's names came to, by kind and name; taken on first use."""
+
+    __slots__ = ("run",)
+
+    def __init__(self, run: PeerRun | None) -> None:
+        super().__init__()
+        self.run = run
+
+    def __missing__(self, key: Any) -> Value:
+        value = NOT_THERE if self.run is None else self.run.value(*key)
+        if isinstance(value, Unknown):
+            raise NeedsInterpreter(key)
+        self[key] = value
+        return value
+
+
+NO_PEER = PeerValues(None)
 
 
 class Read(Protocol):
@@ -190,7 +223,7 @@ class Context:
     """The state of one run; generated steps read what they use of it into locals."""
 
     __slots__ = (
-        "A", "AR", "C", "DA", "DC", "DH", "DT", "E", "F", "H", "HF", "K", "LS", "N", "R", "S", "T", "TX", "U", "V",
+        "A", "AR", "C", "DA", "DC", "DH", "DT", "E", "F", "H", "HF", "K", "LS", "N", "P", "R", "S", "T", "TX", "U", "V",
         "W", "fn", "trace",
     )  # fmt: skip
 
@@ -221,6 +254,7 @@ class Context:
         self.LS = lists
         self.HF, self.TX = config_of(inputs.hf), config_of(inputs.text)
         self.DH, self.DT = config_of(inputs.draft_hf), config_of(inputs.draft_text)
+        self.P = NO_PEER if inputs.peer is None else PeerValues(inputs.peer)
         self.fn = functions
         self.trace = []
         self.T = self.trace.append
@@ -369,7 +403,7 @@ def pend(entry: dict[str, Any], pending: dict[str, Any], name: str, value: Value
 
 
 __all__ = [
-    "ENV", "FACT", "FINDING", "RAISES", "SET", "STOP_PIPELINE", "STOP_STAGE", "VAR", "Context",
+    "ENV", "FACT", "FINDING", "NO_PEER", "RAISES", "SET", "STOP_PIPELINE", "STOP_STAGE", "VAR", "Context",
     "Kind", "NeedsInterpreter", "Refusal", "any_in_names", "commit", "config_at", "config_has", "in_names", "leaf",
     "leaf1", "leaf2", "pend", "plain",
     "shown_leaf", "with_leaf", "within",

@@ -64,6 +64,8 @@ _SHOW: Mapping[type[x.Expr], Callable[[_Shower, Any], str]] = {
     x.Assume: lambda s, n: f"assume.{n.name}",
     x.Env: lambda s, n: f"env({n.name!r})",
     x.EnvSet: lambda s, n: f"env_set({n.name!r})",
+    x.HasPeer: lambda s, n: "peer",
+    x.PeerValue: lambda s, n: ".".join(("peer", *(() if n.kind == "setting" else (n.kind,)), *n.path)),
     x.Profile: lambda s, n: "profile",
     x.Has: lambda s, n: f"{'draft.' if n.draft else ''}has({n.capability!r})",
     x.InList: _in_list,

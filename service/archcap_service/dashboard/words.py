@@ -33,7 +33,8 @@ SEVERITIES = {
 }  # fmt: skip
 ORIGINS = {
     "user": "asked for", "config": "configuration", "hardware": "hardware", "default": "default",
-    "env": "environment", "assumption": "assumed", "registry": "registry", "rule": "rule", "unknown": "unknown",
+    "env": "environment", "assumption": "assumed", "registry": "registry", "rule": "rule", "peer": "the peer",
+    "unknown": "unknown",
 }  # fmt: skip
 EVIDENCE = {"source": "read in the source", "verified": "verified by running it", "report": "reported"}
 EFFECTS = {
