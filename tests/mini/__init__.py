@@ -48,6 +48,8 @@ class Case:
     before: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
+    mended: list[str] = field(default_factory=list)
+    near: str = ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
@@ -58,12 +60,18 @@ class Case:
 
 
 def golden(path: Path) -> list[Case]:
-    """Read a golden file: `edit FILE`, lines before (-) and after (+), and what is said (>)."""
+    """Read a golden file: `edit FILE`, lines before (-) and after (+), and what is said (>).
+
+    And what stands in the place of the edit once it is mended (=), or which check it is a near miss of (`near CHECK`).
+    """
     cases: list[Case] = []
     for number, row in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         mark, _, rest = row.partition(" ")
         if mark == "edit":
             cases.append(Case(rest, number))
-        elif mark in ("-", "+", ">"):
-            {"-": cases[-1].before, "+": cases[-1].after, ">": cases[-1].said}[mark].append(rest)
+        elif mark == "near":
+            cases[-1].near = rest
+        elif mark in ("-", "+", ">", "="):
+            last = cases[-1]
+            {"-": last.before, "+": last.after, ">": last.said, "=": last.mended}[mark].append(rest)
     return cases

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from archcap.cli import OK
@@ -39,8 +39,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
     config = config_of(engine, session)
     if args.write:
         folder = registry_root(session.registry) / "registry" / "engines" / engine
-        return _write(folder, _scans(args, config, session), config, session)
-    scans = _scans(args, config, session)
+        return _write(folder, scans_of_all(args.sources, config, session, args.no_cache), config, session)
+    scans = _scans(args.sources, config, session, args.no_cache)
     if args.format == "json":
         session.console.write_bytes(dumps([_summary(release, scan) for release, scan in scans.items()], indent=2))
         return OK
@@ -55,16 +55,38 @@ def run(args: argparse.Namespace, session: Session) -> int:
 _HEADS = ["release", "architectures", "settings", "lists", "points", "not resolved"]
 
 
-def _scans(args: argparse.Namespace, config: ScanConfig, session: Session) -> dict[str, Scan]:
+def scans_of_all(
+    sources: Sequence[Path], config: ScanConfig, session: Session, anew: bool = False
+) -> dict[str, Scan]:
+    """Return the scans of all of an engine's releases, over which intervals can be drawn.
+
+    Args:
+        sources: trees, wheels or sdists.
+        config: how the engine's source is laid out; names the engine.
+        session: knows the releases.
+        anew: whether to leave the user's cache alone.
+    Raises:
+        RequestError: a path holds no source, does not say its release, two say the same, or a release is missing.
+    """
+    scans = _scans(sources, config, session, anew)
+    missing = [release for release in session.snapshot.releases(config.engine) if release not in scans]
+    if missing:
+        shown = ", ".join(missing[:5]) + (" …" if len(missing) > 5 else "")
+        hint = "intervals are drawn over all releases: give the source of each"
+        raise RequestError("missing-releases", f"no source of {shown}", hint)
+    return scans
+
+
+def _scans(sources: Sequence[Path], config: ScanConfig, session: Session, anew: bool) -> dict[str, Scan]:
     """Return the scans by release.
 
     Raises:
         RequestError: a path holds no source, a source does not say its release, or two say the same.
     """
     scans: dict[str, Scan] = {}
-    with Progress(session.console.err, len(args.sources), "sources") as progress:
-        for path in args.sources:
-            scan = scanned(path, config, session, anew=args.no_cache)
+    with Progress(session.console.err, len(sources), "sources") as progress:
+        for path in sources:
+            scan = scanned(path, config, session, anew=anew)
             if scan.release is None:
                 raise RequestError("no-release", f"{path} does not say its release", "give the wheel or the sdist")
             if scan.release in scans:
@@ -75,11 +97,6 @@ def _scans(args: argparse.Namespace, config: ScanConfig, session: Session) -> di
 
 
 def _write(folder: Path, scans: Mapping[str, Scan], config: ScanConfig, session: Session) -> int:
-    missing = [release for release in session.snapshot.releases(folder.name) if release not in scans]
-    if missing:
-        shown = ", ".join(missing[:5]) + (" …" if len(missing) > 5 else "")
-        hint = "intervals are drawn over all releases: give the source of each"
-        raise RequestError("missing-releases", f"no source of {shown}", hint)
     for path in write_engine(folder, scans, config):
         session.console.write(str(path))
     return OK

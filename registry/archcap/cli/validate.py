@@ -6,11 +6,15 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from archcap.cli import FOUND, MISUSE, OK
 from archcap.cli.command import Parser, Session
 from archcap.errors import Problem, RequestError
 from archcap.model.codec import dumps
+
+if TYPE_CHECKING:
+    from archcap.lint.check import Scanned
 
 SUMMARY = "check the registry's data"
 
@@ -19,6 +23,10 @@ def configure(parser: Parser) -> None:
     """Declare the options."""
     parser.add_argument("path", metavar="PATH", nargs="?", type=Path,
                         help="the folder that holds capabilities.yaml and registry/; else this checkout")  # fmt: skip
+    parser.add_argument("--fix", action="store_true", help="mend what takes no judgment; comments stay")
+    parser.add_argument("--scan", metavar="SOURCE", nargs="+", type=Path, default=[],
+                        help="the sources of all releases of one engine: what they say needs no person to say it")
+    parser.add_argument("--engine", metavar="NAME", help="whose sources --scan names")  # fmt: skip
     parser.add_argument("--strict", action="store_true", help="warnings count as findings")
     parser.add_argument("--format", choices=("text", "json", "github"), default="text")
 
@@ -29,7 +37,11 @@ def run(args: argparse.Namespace, session: Session) -> int:
     Returns:
         0 when the data is sound, 2 when it cannot be used; 1 when `--strict` is given and there are warnings.
     """
-    problems = problems_of(registry_root(args.path or session.registry))
+    root = registry_root(args.path or session.registry)
+    scanned = _scanned(args, replace(session, registry=root)) if args.scan else None
+    if args.fix:
+        _mend(root, scanned, session)
+    problems = problems_of(root, scanned)
     errors = any(problem.severity == "error" for problem in problems)
     _write(problems, args.format, session)
     if args.format == "text" and not errors:
@@ -37,17 +49,37 @@ def run(args: argparse.Namespace, session: Session) -> int:
     return MISUSE if errors else FOUND if problems and args.strict else OK
 
 
-def problems_of(root: Path) -> list[Problem]:
+def _mend(root: Path, scanned: Scanned | None, session: Session) -> None:
+    from archcap.lint.mend import mend
+    from archcap.scanner.write import write_atomically
+
+    done = mend(root, write_atomically, scanned)
+    for path in sorted(done.files):
+        session.console.say(f"capctl: mended {path}")
+
+
+def _scanned(args: argparse.Namespace, session: Session) -> Scanned:
+    """Return what the sources of all releases of an engine say of its architectures."""
+    from archcap.cli.scan import scans_of_all
+    from archcap.cli.sources import config_of
+    from archcap.scanner.records import plain_support
+
+    engine = args.engine or session.default_engine
+    return {engine: plain_support(scans_of_all(args.scan, config_of(engine, session), session))}
+
+
+def problems_of(root: Path, scanned: Scanned | None = None) -> list[Problem]:
     """Return everything that is wrong with the data below *root*, in the order of files and lines.
 
     Args:
         root: the folder that holds capabilities.yaml and registry/.
+        scanned: what the scanner found, for what people wrote beside it.
     """
     from archcap.lint import lint
     from archcap.load import check_registry
 
     loaded = check_registry(root)
-    return list(dict.fromkeys([*loaded.problems, *lint(loaded)]))
+    return list(dict.fromkeys([*loaded.problems, *lint(loaded, scanned)]))
 
 
 def registry_root(given: Path | None) -> Path:

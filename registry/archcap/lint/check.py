@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
+from archcap.lint.fix import Fix
 from archcap.load.parts import EngineNames, EngineParts, Releases
 from archcap.load.strict_yaml import DataPath, Document
 from archcap.model.architectures import Architecture, NameList
 from archcap.model.base import Json
 from archcap.model.engine import Setting
+from archcap.model.registry import Registry
 from archcap.model.releases import Interval
 from archcap.model.rules import Statement, Step
 
@@ -28,12 +30,14 @@ class Flaw(NamedTuple):
         message: what is wrong.
         suggestion: the nearest valid name.
         hint: what to do, over the check's tip.
+        fixes: what mends it where that needs no judgment; their paths are below the subject's own path, too.
     """
 
     path: DataPath
     message: str
     suggestion: str | None = None
     hint: str | None = None
+    fixes: tuple[Fix, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,8 @@ class EngineContext:
     """One engine, for checks that look beyond their subject."""
 
     parts: EngineParts
+    registry: Registry | None = None
+    """The whole registry; None when it does not load."""
     scanned: Mapping[str, Mapping[str, Sequence[Interval]]] = field(default_factory=dict)
 
     @cached_property

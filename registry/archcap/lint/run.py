@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from archcap.engines import ENGINES, support
 from archcap.errors import Problem
-from archcap.lint.acceptances import acceptance_problems
 from archcap.lint.check import (
     ArchitectureSubject,
     Check,
@@ -23,6 +22,7 @@ from archcap.lint.check import (
     StepSubject,
 )
 from archcap.lint.checks import CHECKS
+from archcap.lint.fix import Fix, below
 from archcap.lint.rules_check import rule_problems
 from archcap.load import Loaded
 from archcap.load.parts import RegistryParts
@@ -32,6 +32,13 @@ from archcap.load.words import Wording
 from archcap.model.rules import Statement, Step
 
 S = TypeVar("S")
+
+
+class Found(NamedTuple):
+    """A problem, and what mends it; nothing where that takes a person."""
+
+    problem: Problem
+    fixes: tuple[Fix, ...] = ()
 
 
 def engine_functions(engine: str) -> frozenset[str]:
@@ -51,16 +58,21 @@ def lint(
         scanned: what the scanner found; without it, facts that people wrote are not compared with it.
         functions: gives the names of an engine's pure functions.
     """
+    return tuple(dict.fromkeys(one.problem for one in findings(loaded, scanned, functions)))
+
+
+def findings(
+    loaded: Loaded, scanned: Scanned | None = None, functions: Callable[[str], Iterable[str]] = engine_functions
+) -> list[Found]:
+    """Return what `lint` does, in the same order, each finding with what mends it."""
     found = list(_files(loaded.parts))
     for name, engine in loaded.parts.engines.items():
-        context = EngineContext(engine, (scanned or {}).get(name, {}))
-        found += _engine(context)
-        found += rule_problems(loaded, engine, functions(name))
-        found += acceptance_problems(loaded, engine)
-    return tuple(sorted(dict.fromkeys(found), key=lambda problem: (problem.file, problem.line or 0)))
+        found += _engine(EngineContext(engine, loaded.registry, (scanned or {}).get(name, {})))
+        found += (Found(problem) for problem in rule_problems(loaded, engine, functions(name)))
+    return sorted(found, key=lambda one: (one.problem.file, one.problem.line or 0))
 
 
-def _engine(context: EngineContext) -> Iterator[Problem]:
+def _engine(context: EngineContext) -> Iterator[Found]:
     engine = context.parts
     yield from _wide(CHECKS.engine, context)
     for family in engine.families:
@@ -79,7 +91,7 @@ def _engine(context: EngineContext) -> Iterator[Problem]:
             yield from _step(context, name, step, rules.document)
 
 
-def _step(context: EngineContext, name: str, step: Step, document: Document) -> Iterator[Problem]:
+def _step(context: EngineContext, name: str, step: Step, document: Document) -> Iterator[Found]:
     path: DataPath = ("steps", name)
     yield from _ask(CHECKS.step, StepSubject(context, name, step), document, path)
     yield from _block(context, step, step.do, document, (*path, "do"), ())
@@ -92,7 +104,7 @@ def _block(
     document: Document,
     path: DataPath,
     around: tuple[Statement, ...],
-) -> Iterator[Problem]:
+) -> Iterator[Found]:
     for index, statement in enumerate(block):
         here = (*path, index)
         yield from _ask(CHECKS.statement, StatementSubject(context, step, statement, around), document, here)
@@ -101,7 +113,7 @@ def _block(
                 yield from _block(context, step, inner, document, (*here, key), (*around, statement))
 
 
-def _files(parts: RegistryParts) -> Iterator[Problem]:
+def _files(parts: RegistryParts) -> Iterator[Found]:
     groups = [parts.documents, *(engine.documents for engine in parts.engines.values())]
     for group in groups:
         for kind, documents in group.items():
@@ -112,20 +124,21 @@ def _files(parts: RegistryParts) -> Iterator[Problem]:
 
 def _ask(
     checks: Iterable[Check[S, Flaw]], subject: S, document: Document, path: DataPath
-) -> Iterator[Problem]:
+) -> Iterator[Found]:
     for check in checks:
         for flaw in check.find(subject):
-            yield _problem(check, document, path, flaw)
+            yield _found(check, document, path, flaw)
 
 
-def _wide(checks: Iterable[Check[S, Placed]], subject: S) -> Iterator[Problem]:
+def _wide(checks: Iterable[Check[S, Placed]], subject: S) -> Iterator[Found]:
     for check in checks:
         for placed in check.find(subject):
-            yield _problem(check, placed.document, (), placed.flaw)
+            yield _found(check, placed.document, (), placed.flaw)
 
 
-def _problem(check: Check[S, Flaw] | Check[S, Placed], document: Document, path: DataPath, flaw: Flaw) -> Problem:
+def _found(check: Check[S, Flaw] | Check[S, Placed], document: Document, path: DataPath, flaw: Flaw) -> Found:
     hint = flaw.hint if flaw.hint is not None or flaw.suggestion is not None else check.tip
     wording = Wording((*path, *flaw.path), flaw.message, suggestion=flaw.suggestion, hint=hint)
-    return replace(place(document, wording), severity=check.severity, check=check.id)
+    problem = replace(place(document, wording), severity=check.severity, check=check.id)
+    return Found(problem, tuple(below(path, fix) for fix in flaw.fixes))
 

@@ -10,9 +10,12 @@ from collections.abc import Iterator, Mapping, Set
 
 from archcap.model.architectures import NameList
 from archcap.model.engine import SettingSpan
+from archcap.model.releases import Interval, version
 from archcap.model.support import Support
+from archcap.scanner.intervals import stays
 from archcap.scanner.lists import ScannedList
 from archcap.scanner.probes import Evidence
+from archcap.scanner.scan_record import Scan
 from archcap.scanner.settings import ScannedSetting
 from archcap.scanner.settings_yaml import span
 
@@ -22,6 +25,26 @@ _ANONYMOUS = re.compile(r"#\d+$")
 def support_of(evidence: Evidence) -> Support:
     """Return what a piece of evidence says, for all releases."""
     return Support() if evidence.when is None else Support(state="conditional", when=evidence.when)
+
+
+def plain_support(scans: Mapping[str, Scan]) -> dict[str, dict[str, list[Interval]]]:
+    """Return what architectures have without condition, over all releases: architecture, capability, intervals.
+
+    Args:
+        scans: of every release, by release.
+    """
+    releases = sorted(scans, key=version)
+    held: dict[tuple[str, str], dict[str, bool]] = {}
+    for release in releases:
+        for name, one in scans[release].architectures.items():
+            for capability, evidence in one.support.items():
+                if evidence.when is None:
+                    held.setdefault((name, capability), {})[release] = True
+    found: dict[str, dict[str, list[Interval]]] = {}
+    for (name, capability), values in held.items():
+        stay = [Interval(added=one.added, removed=one.removed) for one in stays(releases, values)]
+        found.setdefault(name, {})[capability] = stay
+    return found
 
 
 def span_of(setting: ScannedSetting) -> SettingSpan:

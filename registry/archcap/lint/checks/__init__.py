@@ -18,6 +18,7 @@ from archcap.lint.check import (
     StepSubject,
 )
 from archcap.lint.checks import (
+    acceptance_idle,
     dead_range,
     default_unset,
     duplicate_flags,
@@ -61,5 +62,5 @@ CHECKS = Checks(
     setting=(default_unset.CHECK, mergeable.SETTINGS),
     step=(source_missing.CHECK,),
     statement=(dead_range.CHECK, id_missing.CHECK),
-    engine=(duplicate_flags.CHECK, formula_unreadable.CHECK, unused_names.CHECK),
+    engine=(acceptance_idle.CHECK, duplicate_flags.CHECK, formula_unreadable.CHECK, unused_names.CHECK),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from archcap.lint.check import ArchitectureSubject, Check, Flaw, ListSubject, SettingSubject
+from archcap.lint.fix import Fix, Put, Remove
 from archcap.load.strict_yaml import DataPath
 from archcap.model.releases import Interval
 
@@ -14,7 +15,15 @@ def _pairs(path: DataPath, intervals: Sequence[Interval]) -> Iterator[Flaw]:
     for index, interval in enumerate(intervals):
         for other, later in enumerate(intervals):
             if interval.removed is not None and interval.removed == later.added and said[index] == said[other]:
-                yield Flaw((*path, other), f"says the same as the interval that ends with {interval.removed}")
+                said_too = f"says the same as the interval that ends with {interval.removed}"
+                yield Flaw((*path, other), said_too, fixes=_merged(path, index, other, later))
+
+
+def _merged(path: DataPath, index: int, other: int, later: Interval) -> tuple[Fix, ...]:
+    """Return what lets the earlier interval end where the later one does, and takes the later one away."""
+    end = (*path, index, "removed")
+    longer = Put(end, later.removed) if later.removed is not None else Remove(end)
+    return (longer, Remove((*path, other)))
 
 
 def _find_support(subject: ArchitectureSubject) -> Iterator[Flaw]:
@@ -25,7 +34,9 @@ def _find_support(subject: ArchitectureSubject) -> Iterator[Flaw]:
     for index, accepted in enumerate(subject.record.accepted):
         key = f"{accepted.capability} {accepted.releases}"
         if key in taken:
-            yield Flaw(("accepted", index), f"{accepted.capability} is accepted twice", hint="keep one entry")
+            place = ("accepted", index)
+            said = f"{accepted.capability} is accepted twice"
+            yield Flaw(place, said, hint="keep one entry", fixes=(Remove(place),))
         taken.add(key)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from archcap.lint.check import ArchitectureSubject, Check, EngineContext, Flaw, ListSubject
+from archcap.lint.fix import Put
 from archcap.load.strict_yaml import DataPath
 from archcap.model.releases import Interval
 
@@ -13,7 +14,8 @@ def _claims(context: EngineContext, path: DataPath, intervals: Sequence[Interval
     oldest = context.releases.names[0] if context.releases is not None else None
     for index, interval in enumerate(intervals):
         if oldest is not None and interval.added == oldest:
-            yield Flaw((*path, index), f"claims that {oldest} was the first", hint=f'write "<={oldest}"')
+            fix = Put((*path, index, "added"), f"<={oldest}")
+            yield Flaw((*path, index), f"claims that {oldest} was the first", hint=f'write "<={oldest}"', fixes=(fix,))
 
 
 def _find_architecture(subject: ArchitectureSubject) -> Iterator[Flaw]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from archcap.lint.check import ArchitectureSubject, Check, Flaw
+from archcap.lint.fix import Remove
 from archcap.load.parts import Releases
 from archcap.model.support import Support
 
@@ -16,7 +17,8 @@ def _find(subject: ArchitectureSubject) -> Iterator[Flaw]:
         for index, entry in enumerate(entries):
             if entry.platform is not None and any(_covers(releases, wide, entry) for wide in general):
                 said = f"repeats for {entry.platform} what holds everywhere"
-                yield Flaw(("support", capability, index), said)
+                path = ("support", capability, index)
+                yield Flaw(path, said, fixes=(Remove(path),))
 
 
 def _covers(releases: Releases | None, wide: Support, narrow: Support) -> bool:

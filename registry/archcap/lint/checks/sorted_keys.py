@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from archcap.lint.check import Check, FileSubject, Flaw
+from archcap.lint.fix import Sort
 from archcap.load.strict_yaml import DataPath
 from archcap.model.base import Json
 
@@ -29,7 +30,7 @@ def _find(subject: FileSubject) -> Iterator[Flaw]:
             for key in misplaced(keys):
                 before = max((other for other in keys if other < key), default=None)
                 hint = f"move it behind {before}" if before is not None else "move it to the top"
-                yield Flaw((*path, key), "stands out of order", hint=hint)
+                yield Flaw((*path, key), "stands out of order", hint=hint, fixes=(Sort(path),))
 
 
 def misplaced(keys: Sequence[str]) -> list[str]:

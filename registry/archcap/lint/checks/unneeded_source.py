@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from archcap.lint.check import ArchitectureSubject, Check, Flaw
+from archcap.lint.fix import Remove
 from archcap.model.releases import Interval
 
 
@@ -17,7 +18,8 @@ def _find(subject: ArchitectureSubject) -> Iterator[Flaw]:
             continue
         for index, entry in enumerate(entries):
             if entry.source is not None and entry.note is None:
-                yield Flaw(("support", capability, index, "source"), "the scanner finds the same")
+                path = ("support", capability, index, "source")
+                yield Flaw(path, "the scanner finds the same", fixes=(Remove(path),))
 
 
 def _bounds(intervals: Sequence[Interval]) -> set[tuple[str | None, str | None]]:
