@@ -27,6 +27,8 @@ from archcap.rules.run import STATEMENT, Program, Unknown
 _STARTS = ("ok", "adjusted")
 _STAGES = ("parse", "resolve", "load", "init", "request")
 _MOST_TRIES, _MOST_SHOWN, _MOST_ALIKE, _MOST_VALUES = 900, 12, 3, 24
+_LAST_TRIES = 400
+"""What is left for the last attempt, whatever the others took."""
 
 Change = tuple[str, Json]
 
@@ -68,6 +70,17 @@ class _Search:
                 partial.append(tried)
         return partial
 
+    def taken_back(self, start: Outcome, known: Iterable[_Try]) -> Iterator[_Try]:
+        """Yield what becomes of the launch without each thing the user gave, apart from what is *known*."""
+        done = {tried.changes for tried in known}
+        for name in start.subject.settings:
+            span, setting = start.subject.view.spans.get(name), start.subject.view.settings.get(name)
+            if span is None or setting is None or policy(setting, span) == "never":
+                continue
+            tried = None if ((name, span.default),) in done else self._try(start, (), (name, span.default), False)
+            if tried is not None:
+                yield tried
+
     def _covered(self, changes: tuple[Change, ...]) -> bool:
         asked = {(name, _key(value)) for name, value in changes}
         return any({(name, _key(value)) for name, value in done.changes} <= asked for done in self.found)
@@ -88,7 +101,8 @@ class _Search:
 def fixes_of(outcome: Outcome, snapshot: SnapshotView) -> tuple[Fix, ...]:
     """Return the smallest changes that start, the smallest first; none when one or two settings cannot cure it.
 
-    Two changes are tried only where every single one costs something.
+    Two changes are tried only where every single one costs something; first those that get further one by one, and
+    where none does, those of which one takes back what the user gave.
     """
     search = _Search(snapshot)
     partial = search.single(outcome)
@@ -97,6 +111,10 @@ def fixes_of(outcome: Outcome, snapshot: SnapshotView) -> tuple[Fix, ...]:
     later = list(_later_releases(outcome, snapshot, search))
     if not any(_keeps_everything(outcome, tried) for tried in search.found):
         for tried in partial:
+            search.single(tried.outcome, tried.changes)
+    if not search.found and not later:
+        search.left = max(search.left, _LAST_TRIES)
+        for tried in search.taken_back(outcome, partial):
             search.single(tried.outcome, tried.changes)
     here = [_fix(outcome, tried, None) for tried in search.found]
     return _shown([*here, *(fix for fix in later if not any(_within(done, fix) for done in here))])

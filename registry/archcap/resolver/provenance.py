@@ -14,11 +14,14 @@ _WRITTEN = ("setting", "var", "fact")
 def provenance(outcome: Outcome, event: int) -> list[str]:
     """Return the settings behind event *event* of the trace, the nearest first.
 
-    Where a setting was written, its writer's conditions are followed; where nobody wrote it, those of every statement
-    that could have.
+    What could have ended the step before counts, too. Where a setting was written, its writer's conditions are
+    followed; where nobody wrote it, those of every statement that could have. Whatever else the user gave comes last:
+    a step runs because another one calls it.
     """
     first = statement_of(outcome.subject, outcome.run.trace[event][STATEMENT])
     queue: deque[Reference] = deque(_read_by(first))
+    for earlier in reversed(first.returns_before):
+        queue.extend(_read_by(statement_of(outcome.subject, earlier)))
     seen: set[Reference] = set()
     names: dict[str, None] = {}
     while queue:
@@ -29,7 +32,7 @@ def provenance(outcome: Outcome, event: int) -> list[str]:
         if reference.kind in ("setting", "user_set"):
             names[reference.key.split(".", 1)[0]] = None
         queue.extend(_behind(outcome, reference, event))
-    return list(names)
+    return list(names | dict.fromkeys(outcome.subject.settings))
 
 
 def named(outcome: Outcome, event: int) -> list[str]:
