@@ -130,6 +130,14 @@ def test_a_value_outside_its_choices_is_refused_at_parse_with_the_nearest_choice
     assert {"cache_mode": "buffered"} in [fix.changes for fix in got.fixes or ()]
 
 
+def test_a_name_that_nobody_registered_is_refused_where_it_is_looked_up() -> None:
+    assert answer(settings={"weave": "beams"}).verdict == "ok"
+    got = answer(settings={"weave": "beam"}, fixes=True)
+    assert (got.verdict, got.findings[0].rule, got.findings[0].stage) == ("refused", "settings.unregistered", "load")
+    assert "beams" in got.findings[0].message
+    assert {"weave": "beams"} in [fix.changes for fix in got.fixes or ()]
+
+
 def test_without_a_configuration_what_is_needed_is_said() -> None:
     got = answer(config=None, architecture="RiverForCausalLM", settings={"shard_size": 2, "attention": "plain"})
     assert got.verdict == "unknown"

@@ -175,9 +175,7 @@ class Completion:
             usual = {one: value for one, value in given.items() if one in below.fields or one in _TAKEN_ALONG}
         return {**usual, **said} if isinstance(said, dict) else usual
 
-    def finish(
-        self, given: JsonObject, levels: Mapping[str, Json], below: set[str]
-    ) -> tuple[JsonObject, set[str]]:
+    def finish(self, given: JsonObject, levels: Mapping[str, Json], below: set[str]) -> tuple[JsonObject, set[str]]:
         """Return the class's fields, also under their other spellings, and those nobody can work out.
 
         Args:

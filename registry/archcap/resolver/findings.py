@@ -9,7 +9,7 @@ from archcap.model.base import Json
 from archcap.model.resolution import Cause, Finding
 from archcap.resolver import wording
 from archcap.resolver.causes import causes_of
-from archcap.resolver.outcome import Bar, Outcome, statement_of
+from archcap.resolver.outcome import CHOICE, Bar, Outcome, statement_of
 from archcap.rules.run import KIND, NAME, STATEMENT, VALUE, Kind
 from archcap.suggest import nearest_names
 
@@ -18,8 +18,8 @@ _SET = Kind.SET
 
 def findings_of(outcome: Outcome) -> tuple[Finding, ...]:
     """Return what the launch would meet, in the order it would meet it."""
-    parse = [_barred(outcome, bar) for bar in outcome.barred if bar.setting is not None]
-    late = [_barred(outcome, bar) for bar in outcome.barred if bar.setting is None]
+    parse = [_barred(outcome, bar) for bar in outcome.barred if bar.rule == CHOICE]
+    late = [_barred(outcome, bar) for bar in outcome.barred if bar.rule != CHOICE]
     return (*parse, *_traced(outcome), *late, *_of_peer(outcome))
 
 
@@ -72,9 +72,11 @@ def _replaced(outcome: Outcome, index: int) -> Finding:
 def _barred(outcome: Outcome, bar: Bar) -> Finding:
     view = outcome.subject.view
     if bar.setting is not None:
-        message = wording.not_a_choice(bar.setting, bar.value, view.spans[bar.setting].choices)
+        closed = bar.rule == CHOICE
+        say = wording.not_a_choice if closed else wording.not_registered
+        message = say(bar.setting, bar.value, view.spans[bar.setting].choices)
         cause = Cause(wording.setting_is(bar.setting, bar.value), "user")
-        return Finding(bar.rule, "error", "parse", message, (cause,), None, "source")
+        return Finding(bar.rule, "error", "parse" if closed else "load", message, (cause,), None, "source")
     name = str(bar.value)
     elsewhere = view.all_architectures.get(name)
     near = nearest_names(name, view.architectures)

@@ -65,6 +65,10 @@ class ReleaseView(Protocol):
         """The choices of settings that take nothing else."""
 
     @property
+    def open_choices(self) -> Mapping[str, Sequence[str | int]]:
+        """The choices of settings to which a plug-in of the engine may add its own."""
+
+    @property
     def defaults(self) -> Mapping[str, Json]:
         """The engine's raw default of every setting."""
 

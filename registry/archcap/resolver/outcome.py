@@ -45,6 +45,12 @@ class Outcome:
     peer: Outcome | None = None
 
 
+CHOICE = "settings.choice"
+"""The bar of a value that the engine's command line refuses."""
+UNREGISTERED = "settings.unregistered"
+"""The bar of a name that the release does not have, where a plug-in could bring it: found when it is looked up."""
+
+
 @plain_record
 class Bar:
     """A refusal that needs no rule."""
@@ -89,11 +95,20 @@ def _ends(run: Run) -> tuple[int, ...]:
 def _bars(subject: Subject) -> Iterator[Bar]:
     view = subject.view
     for name, value in subject.settings.items():
-        choices = view.closed_choices.get(name)
-        if choices is not None and value is not None and not _among(value, choices):
-            yield Bar("settings.choice", name, value)
+        if value is None:
+            continue
+        if name in view.closed_choices:
+            if not _among(value, view.closed_choices[name]):
+                yield Bar(CHOICE, name, value)
+        elif name in view.open_choices and not _among(value, view.open_choices[name]) and not _has_plugins(subject):
+            yield Bar(UNREGISTERED, name, value)
     if subject.architecture is not None and subject.architecture not in view.architectures:
         yield Bar("architecture.unknown", None, subject.architecture)
+
+
+def _has_plugins(subject: Subject) -> bool:
+    """Return whether the request assumes that a plug-in brings names of its own."""
+    return bool(subject.request.assumptions.get("plugins"))
 
 
 def _among(value: Json, choices: Sequence[str | int]) -> bool:

@@ -135,6 +135,11 @@ def not_a_choice(name: str, value: Json, choices: Sequence[str | int]) -> str:
     return f"{name} does not take {value_text(value)}; {hint}"
 
 
+def not_registered(name: str, value: Json, choices: Sequence[str | int]) -> str:
+    """Return the message for a name the engine does not have, where only a plug-in could bring it."""
+    return f"{not_a_choice(name, value, choices)} (a plug-in may bring others: assume plugins=true)"
+
+
 def unknown_architecture(view: ReleaseView, name: str, elsewhere: Architecture | None, near: Sequence[str]) -> str:
     """Return the message for an architecture the release lacks: a release that has it, or the nearest names."""
     lead = f"{view.engine.title} {view.release} has no architecture {name}"

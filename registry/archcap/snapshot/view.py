@@ -97,6 +97,12 @@ class ReleaseView:
         return {name: self.spans[name].choices for name in closed}
 
     @cached_property
+    def open_choices(self) -> Mapping[str, Sequence[str | int]]:
+        """The choices of settings to which a plug-in of the engine may add its own."""
+        named = (name for name, raw in self._raw_spans.items() if raw.get("choices") and raw.get("open_choices"))
+        return {name: self.spans[name].choices for name in named}
+
+    @cached_property
     def defaults(self) -> Mapping[str, Json]:
         """The engine's raw default of every setting of this release."""
         return {name: span.get("default") for name, span in self._raw_spans.items()}
