@@ -1,4 +1,4 @@
-"""What SGLang finds out while it loads: sizes that do not divide over the ranks, quantisations the card has no code for."""
+"""What SGLang finds out while it loads: sizes that do not divide over the ranks, quantisations without kernels."""
 
 import pytest
 
