@@ -520,7 +520,8 @@ def test_each_values_cannot_break_out_of_the_generated_text():
 
 def test_the_generated_text_can_be_read():
     text = source_of_release(engine([{"when": "fast", "set": {"page": "=ranks * 2"}}]), vocabulary(), "1.0", ())
-    assert "    # one.1\n    if S['fast']:\n        v1 = S['ranks'] * 2\n        S['page'] = v1\n" in text
+    assert "    # S[0] fast, S[1] page, S[2] ranks\n" in text
+    assert "    # one.1\n    if S[0]:\n        v1 = S[2] * 2\n        S[1] = v1\n" in text
     assert text.startswith('"""Rules of toy 1.0, generated: do not edit."""')
 
 

@@ -12,8 +12,6 @@ from archcap.resolver.outcome import Outcome, statement_of
 from archcap.resolver.subject import Subject
 from archcap.rules.run import Kind, Run, Unknown
 
-_SET = Kind.SET
-
 
 def answer_of(outcome: Outcome, digest: str, fixes: tuple[Fix, ...] | None) -> Resolution:
     """Return the resolution; *fixes* None when none were asked for."""
@@ -41,30 +39,23 @@ def answer_of(outcome: Outcome, digest: str, fixes: tuple[Fix, ...] | None) -> R
 
 def settings_of(outcome: Outcome) -> dict[str, SettingValue]:
     """Return every setting the user gave or a rule wrote, with who decided it."""
-    statements = outcome.subject.view.program.statements
-    rules: dict[str, str] = {}
+    statements, history = outcome.subject.view.program.statements, outcome.history
+    last: dict[str, int] = {}
     leaves: dict[str, dict[str, str]] = {}
-    for kind, index, name, _ in outcome.run.trace:
-        if kind is _SET:
-            rule = statements[index].id
-            if "." in name:
-                head, _, leaf = name.partition(".")
-                rules[head] = leaves.setdefault(head, {})[leaf] = rule
-            else:
-                rules[name] = rule
-    names = dict.fromkeys([*outcome.subject.settings, *rules, *_unsure(outcome.run)])
+    for at in history.of(Kind.SET):
+        name = history.names[at]
+        if "." in name:
+            name, _, leaf = name.partition(".")
+            leaves.setdefault(name, {})[leaf] = statements[history.statements[at]].id
+        last[name] = at
     given, settled = outcome.subject.settings, outcome.run.settings
     defaults = outcome.subject.view.defaults
-    settings: dict[str, SettingValue] = {}
-    for name in names:
-        value, writer = settled.get(name), rules.get(name)
-        if isinstance(value, Unknown):
-            settings[name] = SettingValue(None, "unknown", None, given.get(name), defaults.get(name))
-        elif writer is None:
-            settings[name] = SettingValue(value, "user", None, given.get(name), defaults.get(name))
-        else:
-            parts = leaves.get(name)
-            settings[name] = SettingValue(value, "rule", writer, given.get(name), defaults.get(name), parts)
+    settings = {name: SettingValue(settled[name], "user", None, given[name], defaults.get(name)) for name in given}
+    for name, at in last.items():
+        rule, default = statements[history.statements[at]].id, defaults.get(name)
+        settings[name] = SettingValue(settled[name], "rule", rule, given.get(name), default, leaves.get(name))
+    for name in _unsure(outcome.run):
+        settings[name] = SettingValue(None, "unknown", None, given.get(name), defaults.get(name))
     return settings
 
 

@@ -14,7 +14,7 @@ from archcap.resolver.complete import Levels
 from archcap.resolver.knowledge import ReleaseView, SnapshotView
 from archcap.resolver.subject import MODEL_PLACE, Subject, unknown
 from archcap.rules import condition
-from archcap.rules.run import ConfigView, Inputs, PeerRun, Unknown
+from archcap.rules.run import ConfigView, Given, Inputs, PeerRun, Unknown
 
 _Held = tuple[frozenset[str], dict[str, frozenset[str]]]
 _TRUE, _FALSE = {"1", "true", "yes", "on", "y", "t"}, {"0", "false", "no", "off", "n", "f", ""}
@@ -34,9 +34,9 @@ def inputs_of(subject: Subject, snapshot: SnapshotView, peer: PeerRun | None = N
     hw = _hardware(request.hardware, snapshot)
     hf, text = _levels("config", subject.config)
     draft_hf, draft_text = _levels("draft config", subject.draft_config)
-    raw = {**view.defaults, **subject.settings}
+    raw = Given(subject.settings.copy(), view.defaults)
     if raw.get(view.engine.config_setting) is None:
-        raw[view.engine.config_setting] = MODEL_PLACE
+        raw.own[view.engine.config_setting] = MODEL_PLACE
     inputs = Inputs(
         raw=raw,
         user=frozenset(subject.settings),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 from archcap.rules.functions import RAISES
 from archcap.rules.run import KIND, NAME, Inputs, Kind, NeedsInterpreter
-from archcap.rules.runtime import STOP_PIPELINE, Assumed, Context, Known, Lists, Refusal
+from archcap.rules.runtime import STOP_PIPELINE, Assumed, Context, Known, Layout, Refusal
 from archcap.rules.state import WRITES, Notes, State
 
 Compiled = Callable[[Context], int | None]
@@ -25,14 +25,32 @@ class KnownSet(set[str]):
         return super().__contains__(name)
 
 
+class ByNumber:
+    """Settings by their numbers, of which some may be unknown."""
+
+    __slots__ = ("names", "values")
+
+    def __init__(self, names: tuple[str, ...], values: dict[str, Any]) -> None:
+        self.names, self.values = names, values
+
+    def __getitem__(self, number: int) -> Any:
+        return self.values[self.names[number]]
+
+    def __setitem__(self, number: int, value: Any) -> None:
+        self.values[self.names[number]] = value
+
+    def copy(self) -> ByNumber:
+        """Return a copy to write to, for a step that an isolated one calls."""
+        return ByNumber(self.names, type(self.values)(self.values))
+
+
 class Attempt:
     """Tries the steps of one run."""
 
-    def __init__(self, inputs: Inputs, notes: Notes, lists: Lists) -> None:
-        self.notes = notes
-        self.base = Context(inputs, {}, {}, [], inputs.functions, lists)
+    def __init__(self, inputs: Inputs, notes: Notes, layout: Layout) -> None:
+        self.notes, self.names = notes, layout.settings
+        self.base = Context(inputs, {}, {}, [], inputs.functions, layout)
         self.base.A = Assumed(inputs.assume, notes)
-        self.base.S, self.base.V = {}, {}
 
     def run(self, step: Compiled, state: State) -> Literal["next", "pipeline", "stage"] | None:
         """Run a step on *state*, which takes its changes; return None, nothing changed, where it cannot be.
@@ -56,7 +74,7 @@ class Attempt:
         context = self.base
         context.trace = []
         context.T = context.trace.append
-        context.S, context.V = state.settings.readable(), state.vars.readable()
+        context.S, context.V = ByNumber(self.names, state.settings.readable()), state.vars.readable()
         context.F, context.E = Known(state.facts.known), state.env.readable()
         names: KnownSet | set[str] = {name for name, there in state.env_set.items() if there is True}
         if len(names) < len(state.env_set):
@@ -70,7 +88,7 @@ class Attempt:
         for event in context.trace:
             if event[KIND] in WRITES:
                 written[event[KIND]].add(event[NAME].split(".", 1)[0])
-        state.settings.take(context.S, written[Kind.SET])
+        state.settings.take(context.S.values, written[Kind.SET])
         state.vars.take(context.V, written[Kind.VAR])
         state.facts.take(context.F, written[Kind.FACT])
         state.env.take(context.E, written[Kind.ENV])

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from archcap.rules import expr as x
-from archcap.rules.emit import Emitter
+from archcap.rules.emit import Emitter, Numbers
 from archcap.rules.ir import DefineIR, ReleaseIR, StepIR, Stmt, Write, expressions, statements
+from archcap.rules.leading import Leading, leading
 from archcap.rules.plainness import Plainness
 
 SHORT = 12
@@ -23,7 +24,7 @@ GUARDS = 3
 _INDENT = "    "
 _KINDS = {"set": "SET", "default": "SET", "var": "VAR", "fact": "FACT", "env": "ENV", "env_if_unset": "ENV"}
 _ORDER = (
-    "S", "R", "U", "V", "F", "H", "A", "E", "N", "W", "K", "AR", "DA", "C", "DC", "LS", "HF", "TX", "DH", "DT", "P",
+    "S", "R", "U", "V", "F", "H", "A", "E", "N", "W", "K", "M", "DM", "C", "DC", "LS", "HF", "TX", "DH", "DT", "P",
     "fn", "T",
 )  # fmt: skip
 
@@ -49,7 +50,8 @@ def generate(ir: ReleaseIR) -> Generated:
         writer.define(define)
     for step in ir.steps:
         _StepWriter(writer, step, stopping).write()
-    return writer.finish(_drivers(writer, stopping))
+    head = leading(ir)
+    return writer.finish(head, _drivers(writer, stopping, len(head.steps)))
 
 
 def stopping_steps(ir: ReleaseIR) -> frozenset[str]:
@@ -77,7 +79,7 @@ class _Module:
 
     def __init__(self, ir: ReleaseIR) -> None:
         self.ir = ir
-        self.short = short_defines(ir)
+        self.short, self.numbers = short_defines(ir), Numbers(settings_used(ir))
         self.plainness = Plainness(ir.defines)
         self.body: list[str] = []
         self.marks: list[tuple[int, int]] = []
@@ -93,7 +95,7 @@ class _Module:
         """Add the function of a definition."""
         if define.name in self.short and not define.params:
             return
-        emitter = Emitter(self.short)
+        emitter = Emitter(self.short, self.numbers)
         lines: list[str] = []
         for row in define.rows:
             if row.when is None:
@@ -111,6 +113,8 @@ class _Module:
         if comment:
             self.body.append(f"{_INDENT}# {comment}")
         used = [name for name in _ORDER if name in emitter.used]
+        if emitter.read:
+            self.body.append(_INDENT + "# " + ", ".join(f"S[{number}] {name}" for number, name in sorted(emitter.read)))
         if used:
             self.body.append(_INDENT + "; ".join(f"{name} = X.{name}" for name in used))
         if opening:
@@ -121,8 +125,8 @@ class _Module:
                 self.marks.append((len(self.body), statement))
             self.body.append(_INDENT + line)
 
-    def finish(self, pipeline: list[tuple[str, str]]) -> Generated:
-        """Return the whole module; *pipeline* has functions with their stages."""
+    def finish(self, head_of: Leading, pipeline: list[tuple[str, str]]) -> Generated:
+        """Return the whole module; *pipeline* has functions with their stages, the first that of the leading steps."""
         ir = self.ir
         head = [
             f'"""Rules of {_comment(f"{ir.engine} {ir.release}")}, generated: do not edit."""',
@@ -133,13 +137,17 @@ class _Module:
             "globals().update(BUILTINS)",
             f"ENGINE, RELEASE = {ir.engine!r}, {ir.release!r}",
             f"FUNCTIONS = {engine_functions(ir)!r}",
-            f"SETTINGS = frozenset({settings_used(ir)!r})",
+            "# S[n] is the setting SETTINGS[n], M[n] whether LISTS[n] holds the architecture, DM[n] the draft's",
+            f"SETTINGS = {tuple(self.numbers.settings)!r}",
+            f"LISTS = {tuple(self.numbers.lists)!r}",
             f"DEFAULT_VARS = {_literals(ir.vars)}",
             f"DEFAULT_ENV = {_literals(ir.env)}",
             "",
             *self.constants,
         ]
-        tail = ["", "", "PIPELINE = ("]
+        read = tuple(self.numbers.settings[name] for name in head_of.settings)
+        lead = pipeline.pop(0)[0] if head_of.steps else None
+        tail = ["", "", f"LEADING = ({lead}, {read!r}, {head_of.given!r}, {head_of.written!r})", "PIPELINE = ("]
         tail += [f"{_INDENT}({function}, {stage!r})," for function, stage in pipeline]
         tail += [")", "PIPELINE_FILE = (lambda: 0).__code__.co_filename"]
         lines = [(len(head) + offset + 1, statement) for offset, statement in self.marks]
@@ -152,12 +160,12 @@ def engine_functions(ir: ReleaseIR) -> tuple[str, ...]:
 
 
 def settings_used(ir: ReleaseIR) -> tuple[str, ...]:
-    """Return the settings the rules read or write a leaf of, sorted."""
-    read = {node.path[0] for node in _nodes(ir) if isinstance(node, x.Setting | x.Raw)}
+    """Return the settings the rules read or write, sorted."""
+    used = {node.path[0] for node in _nodes(ir) if isinstance(node, x.Setting | x.Raw | x.Own)} - {"var"}
     for step in ir.steps:
         for stmt in statements(step.body):
-            read |= {w.path[0] for w in stmt.writes if w.kind == "default" or (w.kind == "set" and len(w.path) > 1)}
-    return tuple(sorted(read))
+            used |= {write.path[0] for write in stmt.writes if write.kind in ("set", "default")}
+    return tuple(sorted(used))
 
 
 def _nodes(ir: ReleaseIR) -> Iterator[x.Expr]:
@@ -179,11 +187,9 @@ def _literals(values: tuple[tuple[str, x.Expr], ...]) -> str:
 class _StepWriter:
     """Writes one step's function."""
 
-    def __init__(
-        self, module: _Module, step: StepIR, stopping: frozenset[str], emitter: Emitter | None = None
-    ) -> None:
+    def __init__(self, module: _Module, step: StepIR, stopping: frozenset[str], emitter: Emitter | None = None) -> None:
         self.module, self.step, self.stopping = module, step, stopping
-        self.emitter = emitter or Emitter(module.short)
+        self.emitter = emitter or Emitter(module.short, module.numbers)
         self.lines: list[tuple[str, int | None]] = []
         self.plain = module.plainness.locals_of(step.body)
         self.temporaries = 0
@@ -337,12 +343,12 @@ class _StepWriter:
             return f"{use('E')}[{key!r}] = {use('W')}[{key!r}] = {value}; {use('N')}.add({key!r})"
         if write.kind == "var":
             return f"{'OV' if self.step.isolated else use('V')}[{key!r}] = {value}"
-        root = "O" if self.step.isolated else use("S")
+        place = f"O[{key!r}]" if self.step.isolated else self.emitter.setting(write.path[:1])
         if len(write.path) == 1:
-            return f"{root}[{key!r}] = {value}"
+            return f"{place} = {value}"
         if self.step.isolated:
-            return f"pend({use('S')}, O, {'.'.join(write.path)!r}, {value})"
-        return f"S[{key!r}] = with_leaf(S[{key!r}], {write.path[1:]!r}, {value})"
+            return f"pend(X, O, {'.'.join(write.path)!r}, {value})"
+        return f"{place} = with_leaf({place}, {write.path[1:]!r}, {value})"
 
     # -- flow ----------------------------------------------------------------------
 
@@ -386,16 +392,18 @@ class _StepWriter:
         self.line(depth, f"return{code}", stmt.index)
 
 
-def _drivers(module: _Module, stopping: frozenset[str]) -> list[tuple[str, str]]:
+def _drivers(module: _Module, stopping: frozenset[str], lead: int) -> list[tuple[str, str]]:
     """Add functions that run the steps of the pipeline one after another; return them with their stages.
 
-    One function holds neighbours of a stage up to a step that may stop it. A short step stands in it, and one that does
+    The first *lead* steps have one of their own. Then a function holds neighbours of a stage up to a step that may stop
+    it. A short step stands in it, and one that does
     nothing unless a guard holds is called only then: most steps do nothing for most launches.
     """
     steps = {step.name: step for step in module.ir.steps}
-    pipeline: list[tuple[str, str]] = []
+    first = [steps[name] for name in module.ir.pipeline[:lead]]
+    pipeline = [_driver(module, first, 0, stopping)] if first else []
     group: list[StepIR] = []
-    for name in module.ir.pipeline:
+    for name in module.ir.pipeline[lead:]:
         step = steps[name]
         if group and (group[-1].stage != step.stage or group[-1].name in stopping or name in stopping):
             pipeline.append(_driver(module, group, len(pipeline), stopping))
@@ -410,7 +418,7 @@ def _driver(module: _Module, group: list[StepIR], number: int, stopping: frozens
     stage = group[0].stage
     if len(group) == 1:
         return f"step_{group[0].name}", stage
-    emitter = Emitter(module.short)
+    emitter = Emitter(module.short, module.numbers)
     lines: list[tuple[str, int | None]] = []
     for step in group:
         lines += [(f"# {_comment(step.name)}", -1), *_driven(module, step, emitter, stopping)]
@@ -418,9 +426,7 @@ def _driver(module: _Module, group: list[StepIR], number: int, stopping: frozens
     return f"steps_{number}", stage
 
 
-def _driven(
-    module: _Module, step: StepIR, emitter: Emitter, stopping: frozenset[str]
-) -> list[tuple[str, int | None]]:
+def _driven(module: _Module, step: StepIR, emitter: Emitter, stopping: frozenset[str]) -> list[tuple[str, int | None]]:
     """Return the lines by which a driver runs *step*."""
     whole = list(statements(step.body))
     if not step.isolated and len(whole) <= STANDS and not any(stmt.returns or stmt.stop for stmt in whole):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from archcap.rules import expr as x
@@ -13,18 +13,40 @@ _LEVEL = {"|": 6, "^": 7, "&": 8, "+": 9, "-": 9, "*": 10, "/": 10, "//": 10, "%
 _VIEWS = {"hf": "HF", "text": "TX", "draft.hf": "DH", "draft.text": "DT"}
 
 
+class Numbers:
+    """Numbers what generated code reads by number.
+
+    Attributes:
+        settings: the number of each setting.
+        lists: the number of each list that is asked for an architecture, in the order they are met.
+    """
+
+    def __init__(self, settings: Iterable[str]) -> None:
+        self.settings = {name: number for number, name in enumerate(settings)}
+        self.lists: dict[str, int] = {}
+
+    def of_list(self, name: str) -> int:
+        """Return the number of a list."""
+        return self.lists.setdefault(name, len(self.lists))
+
+
 class Emitter:
     """Writes expressions of one function.
 
     Attributes:
         used: names of the context that were needed; the function reads them into locals first.
+        read: the settings met, with their numbers.
         short: definitions so short that their text stands where they are used: parameters and expression.
+        numbers: where the settings stand, and the lists that are asked for an architecture.
         shared: calls whose value a local name holds already.
     """
 
-    def __init__(self, short: Mapping[str, tuple[tuple[str, ...], x.Expr]] | None = None) -> None:
+    def __init__(
+        self, short: Mapping[str, tuple[tuple[str, ...], x.Expr]] | None = None, numbers: Numbers | None = None
+    ) -> None:
         self.used: set[str] = set()
-        self.short = short or {}
+        self.read: set[tuple[int, str]] = set()
+        self.short, self.numbers = short or {}, numbers or Numbers(())
         self.shared: dict[x.Expr, str] = {}
 
     def text(self, node: x.Expr, level: int = 0) -> str:
@@ -39,7 +61,9 @@ class Emitter:
 
     def setting(self, path: x.Path, root: str = "S") -> str:
         """Return a read of a setting or leaf."""
-        head = f"{self.use(root)}[{path[0]!r}]"
+        number = self.numbers.settings[path[0]]
+        self.read.add((number, path[0]))
+        head = f"{self.use(root)}[{number}]"
         return head if len(path) == 1 else leaf_text(head, path[1:])
 
     def named(self, name: str, key: str) -> tuple[str, int]:
@@ -51,7 +75,7 @@ class Emitter:
         if path[0] == "var":
             return f"(OV[{path[1]!r}] if {path[1]!r} in OV else {self.use('V')}[{path[1]!r}])"
         key = path[0]
-        head = f"(O[{key!r}] if {key!r} in O else {self.use('S')}[{key!r}])"
+        head = f"(O[{key!r}] if {key!r} in O else {self.setting(path[:1])})"
         return head if len(path) == 1 else leaf_text(head, path[1:])
 
 
@@ -111,7 +135,7 @@ def _has(e: Emitter, n: x.Has) -> tuple[str, int]:
 
 def _in_list(e: Emitter, n: x.InList) -> tuple[str, int]:
     if n.value is None:
-        return f"{e.use('DA' if n.draft else 'AR')} in {e.use('LS')}[{n.list!r}]", _COMPARE
+        return f"{e.use('DM' if n.draft else 'M')}[{e.numbers.of_list(n.list)}]", _ATOM
     return f"in_names({e.use('LS')}[{n.list!r}], {e.text(n.value)})", _ATOM
 
 

@@ -10,7 +10,15 @@ from typing import Any
 from archcap.errors import ArchcapError
 from archcap.rules.functions import RAISES, raised_text
 from archcap.rules.run import Function, Inputs, Kind, Run
-from archcap.rules.runtime import STOP_PIPELINE, Context, ListsOf, Refusal
+from archcap.rules.runtime import ABSENT, STOP_PIPELINE, Context, Layout, Refusal, Settled, Told
+
+KEPT = 64
+"""Checkpoints whose facts are kept, for each release."""
+
+
+def layout_of(namespace: Mapping[str, Any]) -> Layout:
+    """Return where the code of a generated module finds what it reads by number."""
+    return Layout(namespace["SETTINGS"], namespace["LISTS"])
 
 
 class Fast:
@@ -21,9 +29,10 @@ class Fast:
         functions: Mapping[str, Function],
     ) -> None:  # fmt: skip
         self.pipeline: tuple[tuple[Callable[[Context], int | None], str], ...] = namespace["PIPELINE"]
-        self.vars, self.env, self.settings = (namespace[key] for key in ("DEFAULT_VARS", "DEFAULT_ENV", "SETTINGS"))
+        self.vars, self.env = namespace["DEFAULT_VARS"], namespace["DEFAULT_ENV"]
         self.needed = frozenset(namespace["FUNCTIONS"])
-        self.file, self.functions, self.lists = file, functions, ListsOf()
+        self.file, self.functions, self.layout = file, functions, layout_of(namespace)
+        self._lead, *self._asked, self._told = namespace["LEADING"]
         self._starts = [line for line, _ in lines]
         self._owners = [statement for _, statement in lines]
 
@@ -38,18 +47,53 @@ class Fast:
         functions = inputs.functions or self.functions
         if not self.needed <= functions.keys():
             self._incomplete("functions", self.needed - functions.keys())
-        context = Context(inputs, self.vars, self.env, read, functions, self.lists(inputs.lists))
+        context = self._context(inputs, read, functions)
         refused: int | None = None
         raised: str | None = None
         try:
+            self._head(context, inputs)
             self._drive(context)
         except Refusal as refusal:
             refused = refusal.statement
             context.T((Kind.REFUSED, refused, "", refusal.shown))
         except RAISES as error:
-            refused, raised = self._raised(error, inputs), raised_text(error)
+            refused, raised = self._raised(error), raised_text(error)
             context.T((Kind.REFUSED, refused, "", {}))
-        return Run(context.S, context.V, dict(context.F), context.W, context.trace, refused, raised, [], read)
+        settings = Settled(context.S, self.layout.at, inputs.raw)
+        return Run(settings, context.V, dict(context.F), context.W, context.trace, refused, raised, [], read)
+
+    def _context(self, inputs: Inputs, read: list[str], functions: Mapping[str, Function]) -> Context:
+        try:
+            return Context(inputs, self.vars, self.env, read, functions, self.layout)
+        except KeyError:
+            self._incomplete("settings", frozenset(self.layout.settings) - inputs.raw.keys())
+            raise
+
+    def _head(self, context: Context, inputs: Inputs) -> None:
+        """Tell the facts of the checkpoint, or repeat what an earlier launch of it was told.
+
+        The rules' own configuration is compared as an object: who completes it keeps the last ones.
+        """
+        if self._lead is None:
+            return
+        if not inputs.facts.keys().isdisjoint(self._told):
+            self._lead(context)  # whoever runs the rules knows better
+            return
+        configs = (inputs.hf.data, inputs.hf.unknown, inputs.text.data, inputs.text.unknown)
+        settings, given = self._asked
+        read = [context.S[number] for number in settings] + [context.F.get(name, ABSENT) for name in given]
+        key = (inputs.architecture, *map(id, configs), *map(repr, read))
+        kept = context.LS.told
+        told = kept.get(key)
+        if told is not None and told.functions is context.fn:
+            context.F.update(told.facts)
+            context.trace += told.events
+            return
+        self._lead(context)
+        if len(kept) >= KEPT:
+            kept.clear()
+        facts = {name: context.F[name] for name in self._told if name in context.F}
+        kept[key] = Told(configs, context.fn, facts, tuple(context.trace))
 
     def _drive(self, context: Context) -> None:
         skipped: set[str] = set()
@@ -62,12 +106,8 @@ class Fast:
                     return
                 skipped.add(stage)
 
-    def _raised(self, error: Exception, inputs: Inputs) -> int:
-        """Return the statement that raised; a setting the caller left out is no exception of the engine."""
-        if isinstance(error, KeyError):
-            missing = self.settings - inputs.raw.keys()
-            if missing:
-                self._incomplete("settings", missing)
+    def _raised(self, error: Exception) -> int:
+        """Return the statement that raised."""
         statement = self._statement_of(error.__traceback__)
         if statement is None:
             raise error

@@ -21,7 +21,7 @@ from archcap.rules.ir import ReleaseIR, StepIR, Stmt, Write
 from archcap.rules.plainness import Plainness
 from archcap.rules.reads import Eval, read_path
 from archcap.rules.run import Inputs, Kind, Run, Unknown, Value
-from archcap.rules.runtime import ListsOf, plain
+from archcap.rules.runtime import Layout, plain
 from archcap.rules.state import (
     NOTHING,
     Result,
@@ -83,10 +83,13 @@ class Interpreter:
     Args:
         ir: the rules.
         steps: the generated functions of its steps, for those that meet nothing unknown; none to interpret all.
+        layout: where those find what they read by number.
     """
 
-    def __init__(self, ir: ReleaseIR, steps: Mapping[str, Compiled] | None = None) -> None:
-        self.ir, self.compiled, self.lists = ir, steps or {}, ListsOf()
+    def __init__(
+        self, ir: ReleaseIR, steps: Mapping[str, Compiled] | None = None, layout: Layout | None = None
+    ) -> None:  # fmt: skip
+        self.ir, self.compiled, self.layout = ir, steps or {}, layout
         env = {name: _constant(node) for name, node in ir.env}
         self.evaluator = Evaluator({d.name: d for d in ir.defines}, env, dict(ir.fact_needs))
         self.plainness = Plainness(ir.defines)
@@ -172,7 +175,7 @@ class _Running:
         self.state = owner.start(inputs)
         self.notes = self.state.notes
         self.collected = _Collected()
-        self.attempt = Attempt(inputs, self.notes, owner.lists(inputs.lists)) if owner.compiled else None
+        self.attempt = None if owner.layout is None else Attempt(inputs, self.notes, owner.layout)
 
     def run(self) -> Run:
         """Run the pipeline."""

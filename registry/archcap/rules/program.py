@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from archcap.errors import ArchcapError
 from archcap.rules.coding import decode
-from archcap.rules.fast import Fast
+from archcap.rules.fast import Fast, layout_of
 from archcap.rules.run import Function, Guard, Inputs, Program, Reference, Run, StatementInfo
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from archcap.rules.ir import ReleaseIR
     from archcap.rules.judge import Judge
 
-FORMAT = 6
+FORMAT = 7
 """Of generated modules; one of another format is generated anew."""
 
 STATEMENTS = (Reference, Guard, StatementInfo)
@@ -98,7 +98,8 @@ class Late:
         from archcap.rules.interpret import Interpreter
 
         ir = self.ir
-        return Interpreter(ir, {step.name: self._namespace[f"step_{step.name}"] for step in ir.steps})
+        steps = {step.name: self._namespace[f"step_{step.name}"] for step in ir.steps}
+        return Interpreter(ir, steps, layout_of(self._namespace))
 
     @cached_property
     def judge(self) -> Judge:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
@@ -65,11 +65,33 @@ class PeerRun:
         return Unknown(frozenset({f"peer.{name}" if kind == "setting" else f"peer.{kind}.{name}"}))
 
 
+class Given(Mapping[str, Value]):
+    """What a launch gives over the defaults, which all launches of a release share and nobody copies."""
+
+    __slots__ = ("defaults", "own")
+
+    def __init__(self, own: dict[str, Value], defaults: Mapping[str, Value]) -> None:
+        self.own, self.defaults = own, defaults
+
+    def __getitem__(self, name: str) -> Value:
+        return self.own[name] if name in self.own else self.defaults[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.copy())
+
+    def __len__(self) -> int:
+        return len(self.copy())
+
+    def copy(self) -> dict[str, Value]:
+        """Return all values in one place."""
+        return {**self.defaults, **self.own}
+
+
 @dataclass(slots=True)
 class Inputs:
     """Everything a run reads. Names absent from `hw`, `facts` or `assume` are unknown."""
 
-    raw: dict[str, Value]
+    raw: dict[str, Value] | Given
     """Every setting of the release: the user's value, else the engine's default."""
     user: frozenset[str]
     hw: Mapping[str, Value]
@@ -144,7 +166,7 @@ class Run:
     with its needs.
     """
 
-    settings: dict[str, Value | Unknown]
+    settings: Mapping[str, Value | Unknown]
     vars: dict[str, Value | Unknown]
     facts: dict[str, Value | Unknown]
     env: dict[str, Value | Unknown]

@@ -5,8 +5,8 @@ Small and fast: every name here is on the hot path. Knows no rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from archcap.model.base import Json
 from archcap.rules.functions import RAISES
@@ -17,6 +17,7 @@ from archcap.rules.run import (
     VALUE,
     ConfigView,
     Event,
+    Given,
     Inputs,
     Kind,
     NeedsInterpreter,
@@ -104,15 +105,6 @@ class Lazy(dict[str, Any]):
         return value
 
 
-class UnknownName:
-    """An architecture nobody named: asking whether anything holds it needs the interpreter."""
-
-    __slots__ = ()
-
-    def __hash__(self) -> int:
-        raise NeedsInterpreter("architecture")
-
-
 class PartlyKnown(frozenset[str]):
     """Names of which some may or may not be in it; `unsure` None: all of them."""
 
@@ -124,28 +116,130 @@ class PartlyKnown(frozenset[str]):
         return super().__contains__(name)
 
 
-UNKNOWN_NAME, NOT_KNOWN = UnknownName(), PartlyKnown()
+NOT_KNOWN = PartlyKnown()
 
 
 class Lists(dict[str, frozenset[str]]):
-    """The lists of a release; one that the release does not have is empty."""
+    """The lists of a release; one that the release does not have is empty.
+
+    Attributes:
+        given: what they were made of.
+        members: per architecture asked about, whether each of the numbered lists holds it.
+        told: what the leading steps told of the checkpoints last launched.
+    """
+
+    __slots__ = ("given", "members", "told")
+
+    def __init__(self, given: Mapping[str, frozenset[str]]) -> None:
+        super().__init__(given)
+        self.given = given
+        self.members: dict[str, tuple[bool, ...]] = {}
+        self.told: dict[tuple[object, ...], Told] = {}
 
     def __missing__(self, name: str) -> frozenset[str]:
         return EMPTY
 
 
-class ListsOf:
-    """Keeps the lists last given, as launches of a release share them."""
+class Told(NamedTuple):
+    """What the leading steps told of a checkpoint: facts and trace, with what they were told from."""
 
-    def __init__(self) -> None:
-        self.given: Mapping[str, frozenset[str]] | None = None
-        self.lists = Lists()
+    configs: tuple[object, ...]
+    functions: object
+    facts: dict[str, Value]
+    events: tuple[Event, ...]
 
-    def __call__(self, given: Mapping[str, frozenset[str]]) -> Lists:
+
+class Unnamed:
+    """The memberships of an architecture nobody named: reading one needs the interpreter."""
+
+    __slots__ = ()
+
+    def __getitem__(self, number: int) -> bool:
+        raise NeedsInterpreter("architecture")
+
+
+UNNAMED = Unnamed()
+Memberships = tuple[bool, ...] | Unnamed
+
+
+class Layout:
+    """Where the code of one release finds settings and memberships: by number, three times faster than by name.
+
+    Keeps what launches of the release share: the defaults in their places, and the lists.
+
+    Attributes:
+        settings: the settings that rules read or write, by number.
+        at: the number of each.
+        asked: the lists that are asked for an architecture, by number.
+    """
+
+    def __init__(self, settings: tuple[str, ...], asked: tuple[str, ...]) -> None:
+        self.settings, self.asked = settings, asked
+        self.at = {name: number for number, name in enumerate(settings)}
+        self._lists = Lists({})
+        self._start: tuple[Mapping[str, Value] | None, list[Value]] = (None, [])
+
+    def start(self, raw: dict[str, Value] | Given) -> list[Value]:
+        """Return the values that a launch begins with, in their places.
+
+        Raises:
+            KeyError: a setting was left out.
+        """
+        if type(raw) is not Given:
+            return [raw[name] for name in self.settings]
+        defaults, values = self._start
+        if defaults is not raw.defaults:
+            values = [raw.defaults[name] for name in self.settings]
+            self._start = (raw.defaults, values)
+        values = values.copy()
+        for name, value in raw.own.items():
+            number = self.at.get(name)
+            if number is not None:
+                values[number] = value
+        return values
+
+    def lists(self, given: Mapping[str, frozenset[str]]) -> Lists:
         """Return *given* as generated code reads it."""
-        if given is not self.given:
-            self.lists, self.given = Lists(given), given
-        return self.lists
+        lists = self._lists
+        if lists.given is not given:
+            lists = self._lists = Lists(given)
+        return lists
+
+    def members(self, lists: Lists, architecture: str | None) -> Memberships:
+        """Return whether each of the numbered lists holds an architecture."""
+        if architecture is None:
+            return UNNAMED
+        found = lists.members.get(architecture)
+        if found is None:
+            found = lists.members[architecture] = tuple([architecture in lists[name] for name in self.asked])
+        return found
+
+
+class Settled(Mapping[str, Any]):
+    """What every setting is worth at the end of a run: those that rules know in their places, the rest as given."""
+
+    __slots__ = ("_at", "_given", "_values")
+
+    def __init__(self, values: list[Value], at: Mapping[str, int], given: Mapping[str, Value]) -> None:
+        self._values, self._at, self._given = values, at, given
+
+    def __getitem__(self, name: str) -> Value:
+        number = self._at.get(name)
+        return self._given[name] if number is None else self._values[number]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the value of a setting, *default* where there is none."""
+        number = self._at.get(name)
+        return self._given.get(name, default) if number is None else self._values[number]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys([*self._given, *self._at]))
+
+    def __len__(self) -> int:
+        return len(dict.fromkeys([*self._given, *self._at]))
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
 
 
 class Missing:
@@ -220,14 +314,19 @@ _NO_VALUE: Any = object()
 
 
 class Context:
-    """The state of one run; generated steps read what they use of it into locals."""
+    """The state of one run; generated steps read what they use of it into locals.
+
+    Attributes:
+        S: the settings, by number.
+        at: the number of each by name.
+    """
 
     __slots__ = (
-        "A", "AR", "C", "DA", "DC", "DH", "DT", "E", "F", "H", "HF", "K", "LS", "N", "P", "R", "S", "T", "TX", "U", "V",
-        "W", "fn", "trace",
+        "A", "C", "DC", "DH", "DM", "DT", "E", "F", "H", "HF", "K", "LS", "M", "N", "P", "R", "S", "T", "TX", "U", "V",
+        "W", "at", "fn", "trace",
     )  # fmt: skip
 
-    S: dict[str, Any]
+    S: Any
     V: dict[str, Any]
     E: dict[str, Any]
     F: dict[str, Any]
@@ -238,20 +337,21 @@ class Context:
 
     def __init__(
         self, inputs: Inputs, variables: Mapping[str, Value], env: Mapping[str, Value], read: Read,
-        functions: Mapping[str, Callable[..., Value]], lists: Lists,
+        functions: Mapping[str, Callable[..., Value]], layout: Layout,
     ) -> None:  # fmt: skip
-        self.S, self.R, self.U = inputs.raw.copy(), inputs.raw, inputs.user
+        self.R = layout.start(inputs.raw)
+        self.S, self.U, self.at = self.R.copy(), inputs.user, layout.at
         self.V = dict(variables)
         self.F = Known(inputs.facts)
         self.H = Known(inputs.hw)
         self.A = Assumed(inputs.assume, read)
         self.E, self.N, self.W = Lazy(inputs.env, env), set(inputs.env_set), {}
         self.K = Known() if inputs.architecture is None and inputs.profile is None else Known(profile=inputs.profile)
-        self.AR = UNKNOWN_NAME if inputs.architecture is None else inputs.architecture
-        self.DA = UNKNOWN_NAME if inputs.draft_architecture is None else inputs.draft_architecture
         self.C = held(inputs.architecture, inputs.capabilities, inputs.unknown_capabilities)
         self.DC = held(inputs.draft_architecture, inputs.draft_capabilities, {})
-        self.LS = lists
+        self.LS = lists = layout.lists(inputs.lists)
+        self.M = layout.members(lists, inputs.architecture)
+        self.DM = layout.members(lists, inputs.draft_architecture)
         self.HF, self.TX = config_of(inputs.hf), config_of(inputs.text)
         self.DH, self.DT = config_of(inputs.draft_hf), config_of(inputs.draft_text)
         self.P = NO_PEER if inputs.peer is None else PeerValues(inputs.peer)
@@ -264,7 +364,7 @@ class Context:
         other = object.__new__(Context)
         for name in Context.__slots__:
             setattr(other, name, getattr(self, name))
-        other.S, other.V, other.trace = dict(self.S), dict(self.V), []
+        other.S, other.V, other.trace = self.S.copy(), dict(self.V), []
         other.T = other.trace.append
         return other
 
@@ -365,7 +465,9 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 def commit(context: Context, settings: dict[str, Value], variables: dict[str, Value], events: Iterable[Event]) -> None:
     """Let the writes of an isolated step appear."""
-    context.S.update(settings)
+    at, values = context.at, context.S
+    for name, value in settings.items():
+        values[at[name]] = value
     context.V.update(variables)
     context.trace.extend(events)
 
@@ -383,7 +485,7 @@ def within(
         raise
     for event in inner.trace:
         if event[KIND] is SET:
-            pend(context.S, settings, event[NAME], event[VALUE])
+            pend(context, settings, event[NAME], event[VALUE])
             events.append(event)
         elif event[KIND] is VAR:
             variables[event[NAME]] = event[VALUE]
@@ -393,11 +495,12 @@ def within(
     return stop
 
 
-def pend(entry: dict[str, Any], pending: dict[str, Any], name: str, value: Value) -> None:
+def pend(context: Context, pending: dict[str, Any], name: str, value: Value) -> None:
     """Write a setting or a leaf over what is pending, else over the entry."""
     head, _, rest = name.partition(".")
     if rest:
-        pending[head] = with_leaf(pending[head] if head in pending else entry[head], tuple(rest.split(".")), value)
+        entry = pending[head] if head in pending else context.S[context.at[head]]
+        pending[head] = with_leaf(entry, tuple(rest.split(".")), value)
     else:
         pending[head] = value
 

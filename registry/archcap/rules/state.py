@@ -168,7 +168,7 @@ class State:
 
     def __init__(self, inputs: Inputs, variables: Mapping[str, Result], env: Mapping[str, Result]) -> None:
         self.inputs, self.notes = inputs, Notes()
-        self.settings, self.vars = Store(inputs.raw), Store(variables)
+        self.settings, self.vars = Store(inputs.raw.copy()), Store(variables)
         self.facts, self.env = Store(inputs.facts), Store({**env, **inputs.env})
         self.env_set = dict.fromkeys(inputs.env_set, True)
         self.env_written, self.locals = {}, {}
