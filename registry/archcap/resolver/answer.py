@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Literal, cast
 
 from archcap.model.base import Json, JsonObject
 from archcap.model.resolution import Fix, Resolution, SettingValue, Undetermined
@@ -11,6 +12,8 @@ from archcap.resolver.findings import findings_of
 from archcap.resolver.outcome import Outcome, statement_of
 from archcap.resolver.subject import Subject
 from archcap.rules.run import Kind, Run, Unknown
+
+_SET = Kind.SET
 
 
 def answer_of(outcome: Outcome, digest: str, fixes: tuple[Fix, ...] | None) -> Resolution:
@@ -39,24 +42,32 @@ def answer_of(outcome: Outcome, digest: str, fixes: tuple[Fix, ...] | None) -> R
 
 def settings_of(outcome: Outcome) -> dict[str, SettingValue]:
     """Return every setting the user gave or a rule wrote, with who decided it."""
-    statements, history = outcome.subject.view.program.statements, outcome.history
-    last: dict[str, int] = {}
-    leaves: dict[str, dict[str, str]] = {}
-    for at in history.of(Kind.SET):
-        name = history.names[at]
-        if "." in name:
-            name, _, leaf = name.partition(".")
-            leaves.setdefault(name, {})[leaf] = statements[history.statements[at]].id
-        last[name] = at
-    given, settled = outcome.subject.settings, outcome.run.settings
-    defaults = outcome.subject.view.defaults
-    settings = {name: SettingValue(settled[name], "user", None, given[name], defaults.get(name)) for name in given}
-    for name, at in last.items():
-        rule, default = statements[history.statements[at]].id, defaults.get(name)
-        settings[name] = SettingValue(settled[name], "rule", rule, given.get(name), default, leaves.get(name))
-    for name in _unsure(outcome.run):
+    run, given, defaults = outcome.run, outcome.subject.settings, outcome.subject.view.defaults
+    settled = cast(Mapping[str, Json], run.settings)  # what is unknown is replaced at the end
+    last, leaves = _last_writes(outcome)
+    settings: dict[str, SettingValue] = {}
+    for name in dict.fromkeys([*given, *last]):
+        rule, asked, default = last.get(name), given.get(name), defaults.get(name)
+        origin: Literal["user", "rule"] = "user" if rule is None else "rule"
+        settings[name] = SettingValue(settled[name], origin, rule, asked, default, leaves.get(name))
+    for name in _unsure(run):
         settings[name] = SettingValue(None, "unknown", None, given.get(name), defaults.get(name))
     return settings
+
+
+def _last_writes(outcome: Outcome) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Return the rule that wrote each setting last, and of those written in parts the rule of each part."""
+    statements = outcome.subject.view.program.statements
+    last: dict[str, str] = {}
+    leaves: dict[str, dict[str, str]] = {}
+    for kind, index, name, _ in outcome.run.trace:
+        if kind is _SET:
+            rule = statements[index].id
+            if "." in name:
+                name, _, leaf = name.partition(".")
+                leaves.setdefault(name, {})[leaf] = rule
+            last[name] = rule
+    return last, leaves
 
 
 def _unsure(run: Run) -> Iterable[str]:

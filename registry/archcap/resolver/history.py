@@ -6,15 +6,13 @@ Reads the trace where it is asked to; nothing is replayed, because settings are 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
 
 from archcap.model.base import Json
-from archcap.rules.run import NAME, VALUE, Event, Inputs, Kind, Run, Unknown
+from archcap.rules.run import KIND, NAME, STATEMENT, VALUE, Event, Inputs, Kind, Run, Unknown
 
 _KINDS: Mapping[str, Kind] = {"setting": Kind.SET, "var": Kind.VAR, "fact": Kind.FACT, "env": Kind.ENV}
 _RETURN, _NEVER = Kind.RETURN, -1
 _ABSENT = object()
-_NOTHING: tuple[tuple[Kind, ...], tuple[int, ...], tuple[str, ...], tuple[Json, ...]] = ((), (), (), ())
 
 
 class Values:
@@ -57,18 +55,14 @@ class Moment:
 class History:
     """The trace of one run, by name; made at no cost, because most runs are asked little or nothing."""
 
-    __slots__ = ("_given", "_in_parts", "_last", "_moments", "_returns", "kinds", "names", "run", "statements")
+    __slots__ = ("_given", "_in_parts", "_last", "_moments", "_returns", "kinds", "run")
 
-    kinds: Sequence[Kind]
+    kinds: list[Kind]
     """What happened, by event."""
-    statements: Sequence[int]
-    """The statement of each event."""
-    names: Sequence[str]
-    """The name of each event."""
 
     def __init__(self, run: Run, inputs: Inputs) -> None:
         self.run = run
-        self.kinds, self.statements, self.names, _ = zip(*run.trace, strict=True) if run.trace else _NOTHING
+        self.kinds = [event[KIND] for event in run.trace]
         self._given: Mapping[str, Mapping[str, Json]] = {
             "setting": inputs.raw, "var": {}, "fact": inputs.facts, "env": inputs.env,
         }  # fmt: skip
@@ -81,12 +75,9 @@ class History:
     def returns(self) -> Mapping[int, int]:
         """Where in the trace each statement ended its step."""
         if self._returns is None:
-            self._returns = {self.statements[at]: at for at in self.of(_RETURN)}
+            trace, kinds = self.run.trace, enumerate(self.kinds)
+            self._returns = {trace[at][STATEMENT]: at for at, kind in kinds if kind is _RETURN}
         return self._returns
-
-    def of(self, kind: Kind) -> list[int]:
-        """Return the events of one kind, in order."""
-        return [at for at, one in enumerate(self.kinds) if one is kind]
 
     def before(self, event: int) -> Moment:
         """Return the point before event *event* of the trace."""
@@ -116,7 +107,7 @@ class History:
             at = self._find(before, _KINDS[kind], name)
             return None if at == _NEVER else at
         writes = self._writes(before, _KINDS[kind], name.partition(".")[0])
-        return next((at for at in writes if touches(self.names[at], name)), None)
+        return next((at for at in writes if touches(self.run.trace[at][NAME], name)), None)
 
     def _find(self, before: int, kind: Kind, head: str) -> int:
         """Return the last event before *before* that wrote *head* or a part of it."""
@@ -128,15 +119,15 @@ class History:
 
     def _index(self) -> dict[str, int]:
         """Return where each name was written last: mostly that is before the event asked about."""
-        last = self._last = dict(zip(self.names, count()))
+        last = self._last = {event[NAME]: at for at, event in enumerate(self.run.trace)}
         self._in_parts = frozenset([name.partition(".")[0] for name in last if "." in name])
         return last
 
     def _writes(self, before: int, kind: Kind, head: str) -> Iterator[int]:
         """Yield the events of one kind before *before* that wrote *head* or a part of it, the last first."""
-        kinds, names = self.kinds, self.names
+        kinds, trace = self.kinds, self.run.trace
         for at in range(before - 1, -1, -1):
-            if kinds[at] is kind and names[at].partition(".")[0] == head:
+            if kinds[at] is kind and trace[at][NAME].partition(".")[0] == head:
                 yield at
 
     def _put_together(self, before: int, kind: str, name: str) -> Json | Unknown:
