@@ -12,6 +12,7 @@ from archcap.resolver.findings import findings_of
 from archcap.resolver.outcome import Outcome, statement_of
 from archcap.resolver.subject import Subject
 from archcap.rules.run import Kind, Run, Unknown
+from archcap.rules.runtime import Settled
 
 _SET = Kind.SET
 
@@ -71,7 +72,10 @@ def _last_writes(outcome: Outcome) -> tuple[dict[str, str], dict[str, dict[str, 
 
 
 def _unsure(run: Run) -> Iterable[str]:
-    return () if run.exact else [name for name, value in run.settings.items() if isinstance(value, Unknown)]
+    """Return the settings that are unknown at the end; compiled rules leave none."""
+    if run.exact or isinstance(run.settings, Settled):
+        return ()
+    return [name for name, value in run.settings.items() if isinstance(value, Unknown)]
 
 
 def _undetermined(outcome: Outcome) -> tuple[Undetermined, ...]:

@@ -9,12 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from archcap.model.base import Json
 from archcap.model.resolution import Cause, Origin
 from archcap.resolver import wording
 from archcap.resolver.history import History, Moment
 from archcap.resolver.outcome import Outcome
 from archcap.resolver.subject import Subject
-from archcap.rules.run import NAME, STATEMENT, VALUE, Guard, Inputs, Program, Reference, StatementInfo, Unknown
+from archcap.rules.run import (
+    NAME,
+    STATEMENT,
+    VALUE,
+    ConfigView,
+    Guard,
+    Inputs,
+    Program,
+    Reference,
+    StatementInfo,
+    Unknown,
+)
 
 _DEEPEST, _MOST = 5, 12
 
@@ -163,9 +175,23 @@ class Chain:
         self.behind_absence(head, before, depth + 1)
 
     def behind_absence(self, setting: str, before: int, depth: int = 0) -> None:
-        """Add what kept the writers of *setting* away before the point *before* of the trace."""
+        """Add what kept the writers of *setting* away before the point *before* of the trace.
+
+        Most writers are for other models, and that this is none of them says little: it is told only where nothing
+        else was in the way.
+        """
+        already, silent = len(self.found), list[tuple[Reference, Moment, int]]()
         for barrier, moment, at in self._barriers(self.program.writers.get(setting, ()), before):
+            if len(self.found) >= _MOST:
+                return
             for reference in self._behind(barrier.expr, moment):
+                unset = reference.kind == "config" and self._in_config(reference.key) is None
+                if not unset and self._tells(reference, moment):
+                    self._of(reference, moment, at, depth)
+                else:
+                    silent.append((reference, moment, at))
+        if len(self.found) == already:
+            for reference, moment, at in silent:
                 self._of(reference, moment, at, depth)
 
     def _barriers(self, writers: Iterable[int], before: int) -> Iterator[tuple[Guard, Moment, int]]:
@@ -232,13 +258,20 @@ class Chain:
 
     def _of_config(self, key: str, depth: int) -> None:
         root, path = key.split(":", 1)
-        view = {"hf": self.inputs.hf, "text": self.inputs.text, "draft.hf": self.inputs.draft_hf}.get(
-            root, self.inputs.draft_text
-        )
-        value: object = view.data
+        text = wording.config_says(self._config_view(root).root, path, self._in_config(key))
+        self._add(text, "config", None, depth)
+
+    def _config_view(self, root: str) -> ConfigView:
+        inputs = self.inputs
+        return {"hf": inputs.hf, "text": inputs.text, "draft.hf": inputs.draft_hf}.get(root, inputs.draft_text)
+
+    def _in_config(self, key: str) -> Json:
+        """Return what the configuration says at `level:path`, None where it says nothing."""
+        root, path = key.split(":", 1)
+        value: Json = self._config_view(root).data
         for part in path.split("."):
             value = value.get(part) if isinstance(value, dict) else None
-        self._add(wording.config_says(view.root, path, value), "config", None, depth)  # type: ignore[arg-type]
+        return value
 
     def _of_assumption(self, key: str, depth: int) -> None:
         declared = self.subject.view.names.assumptions.get(key)

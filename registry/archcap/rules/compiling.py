@@ -48,7 +48,7 @@ def compile_release(
     exec(code, namespace)
     fixed = describe(reg, lowered)
     late = Late(lambda: (lowered.ir, tuple(fixed.conditions)), namespace, functions)
-    fast = Fast(namespace, file, generated.lines, functions)
+    fast = Fast(namespace, file, generated.lines, functions, late.head)
     return assembled(release, _digest(generated), tuple(fixed.infos), _texts(fixed), fixed.writers, fast, late)
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from archcap.errors import ArchcapError
 from archcap.rules.functions import RAISES, raised_text
-from archcap.rules.run import Function, Inputs, Kind, Run
+from archcap.rules.run import Function, Inputs, Kind, NeedsInterpreter, Run
 from archcap.rules.runtime import ABSENT, STOP_PIPELINE, Context, Layout, Refusal, Settled, Told
 
+NOTHING_TOLD = Told({}, {}, ())
 KEPT = 64
 """Checkpoints whose facts are kept, for each release."""
 
@@ -26,8 +27,9 @@ class Fast:
 
     def __init__(
         self, namespace: Mapping[str, Any], file: str, lines: Sequence[tuple[int, int]],
-        functions: Mapping[str, Function],
+        functions: Mapping[str, Function], interpret_head: Callable[[Inputs], Told],
     ) -> None:  # fmt: skip
+        self._interpret_head = interpret_head
         self.pipeline: tuple[tuple[Callable[[Context], int | None], str], ...] = namespace["PIPELINE"]
         self.vars, self.env = namespace["DEFAULT_VARS"], namespace["DEFAULT_ENV"]
         self.needed = frozenset(namespace["FUNCTIONS"])
@@ -50,8 +52,9 @@ class Fast:
         context = self._context(inputs, read, functions)
         refused: int | None = None
         raised: str | None = None
+        told = NOTHING_TOLD
         try:
-            self._head(context, inputs)
+            told = self._head(context, inputs)
             self._drive(context)
         except Refusal as refusal:
             refused = refusal.statement
@@ -60,7 +63,10 @@ class Fast:
             refused, raised = self._raised(error), raised_text(error)
             context.T((Kind.REFUSED, refused, "", {}))
         settings = Settled(context.S, self.layout.at, inputs.raw)
-        return Run(settings, context.V, dict(context.F), context.W, context.trace, refused, raised, [], read)
+        facts = dict(context.F) if told.exact else {**context.F, **told.still_unknown(context.F)}
+        run = Run(settings, context.V, facts, context.W, context.trace, refused, raised, [], read, told.exact)
+        run.undetermined += told.undetermined
+        return run
 
     def _context(self, inputs: Inputs, read: list[str], functions: Mapping[str, Function]) -> Context:
         try:
@@ -69,31 +75,45 @@ class Fast:
             self._incomplete("settings", frozenset(self.layout.settings) - inputs.raw.keys())
             raise
 
-    def _head(self, context: Context, inputs: Inputs) -> None:
+    def _head(self, context: Context, inputs: Inputs) -> Told:
         """Tell the facts of the checkpoint, or repeat what an earlier launch of it was told.
 
-        The rules' own configuration is compared as an object: who completes it keeps the last ones.
+        A configuration is known again as an object: who completes it keeps the last ones.
         """
         if self._lead is None:
-            return
+            return NOTHING_TOLD
         if not inputs.facts.keys().isdisjoint(self._told):
             self._lead(context)  # whoever runs the rules knows better
-            return
-        configs = (inputs.hf.data, inputs.hf.unknown, inputs.text.data, inputs.text.unknown)
+            return NOTHING_TOLD
+        hf, text = inputs.hf, inputs.text
+        told_from = (hf.data, text.data, context.fn)
         settings, given = self._asked
         read = [context.S[number] for number in settings] + [context.F.get(name, ABSENT) for name in given]
-        key = (inputs.architecture, *map(id, configs), *map(repr, read))
-        kept = context.LS.told
-        told = kept.get(key)
-        if told is not None and told.functions is context.fn:
+        key = (inputs.architecture, hf.unknown, text.unknown, *map(id, told_from), *map(repr, read))
+        kept = context.LS.told.get(key)
+        if kept is None:
+            told = self._tell(context, inputs)
+            if len(context.LS.told) >= KEPT:
+                context.LS.told.clear()
+            context.LS.told[key] = (told, told_from)
+            return told
+        told = kept[0]
+        context.F.update(told.facts)
+        context.trace += told.events
+        return told
+
+    def _tell(self, context: Context, inputs: Inputs) -> Told:
+        """Run the leading steps; where they meet something unknown, the interpreter does."""
+        try:
+            self._lead(context)
+        except NeedsInterpreter:
+            told = self._interpret_head(inputs)
+            for name in self._told:
+                context.F.pop(name, None)
             context.F.update(told.facts)
-            context.trace += told.events
-            return
-        self._lead(context)
-        if len(kept) >= KEPT:
-            kept.clear()
-        facts = {name: context.F[name] for name in self._told if name in context.F}
-        kept[key] = Told(configs, context.fn, facts, tuple(context.trace))
+            context.trace[:] = told.events
+            return told
+        return Told({name: context.F[name] for name in self._told if name in context.F}, {}, tuple(context.trace))
 
     def _drive(self, context: Context) -> None:
         skipped: set[str] = set()

@@ -9,7 +9,7 @@ meets nothing unknown is therefore left to the generated code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,10 +18,11 @@ from archcap.rules.attempt import Attempt, Compiled
 from archcap.rules.evaluate import Evaluator, guarded
 from archcap.rules.functions import RAISES, raised_text
 from archcap.rules.ir import ReleaseIR, StepIR, Stmt, Write
+from archcap.rules.leading import leading
 from archcap.rules.plainness import Plainness
 from archcap.rules.reads import Eval, read_path
-from archcap.rules.run import Inputs, Kind, Run, Unknown, Value
-from archcap.rules.runtime import Layout, plain
+from archcap.rules.run import Inputs, Kind, NeedsInterpreter, Run, Unknown, Value
+from archcap.rules.runtime import Layout, Told, plain
 from archcap.rules.state import (
     NOTHING,
     Result,
@@ -100,6 +101,14 @@ class Interpreter:
     def run(self, inputs: Inputs) -> Run:
         """Return what the rules do with *inputs*."""
         return _Running(self, inputs).run()
+
+    def head(self, inputs: Inputs) -> Told:
+        """Return what the leading steps tell of a checkpoint of which something is unknown.
+
+        Raises:
+            NeedsInterpreter: it cannot be told apart from the rest of the run.
+        """
+        return _Running(self, inputs).head(leading(self.ir).steps)
 
     def start(self, inputs: Inputs) -> State:
         """Return the state before the first step."""
@@ -201,6 +210,25 @@ class _Running:
             assumptions_read=list(self.notes.assumed),
             exact=not self.notes.met_unknown,
         )
+
+    def head(self, steps: Sequence[str]) -> Told:
+        """Run the leading steps alone, which only tell facts.
+
+        Raises:
+            NeedsInterpreter: what they tell cannot be parted from the rest of the run.
+        """
+        state = self.state
+        try:
+            for name in steps:
+                state = self._step(self.owner.step(name), state)["next"]
+        except (Halt, KeyError) as error:
+            raise NeedsInterpreter(name) from error
+        if self.collected.refusals:
+            raise NeedsInterpreter(name)
+        done = self._result(state, None, None)
+        known = {name: value for name, value in state.facts.known.items() if name not in state.inputs.facts}
+        unknown = {name: value for name, value in done.facts.items() if isinstance(value, Unknown)}
+        return Told(known, unknown, tuple(done.trace), tuple(done.undetermined), done.exact)
 
     # -- pipeline --------------------------------------------------------------
 

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from archcap.rules import expr as x
 from archcap.rules.ir import DefineIR, ReleaseIR, StepIR, Stmt, expressions, statements
 
-_OTHERS = (x.Own, x.Raw, x.UserSet, x.Var, x.Hardware, x.Assume, x.Env, x.EnvSet, x.Profile, x.Has)
+_OTHERS = (
+    x.Own, x.Raw, x.UserSet, x.Var, x.Hardware, x.Assume, x.Env, x.EnvSet, x.HasPeer, x.PeerValue, x.Profile, x.Has,
+)  # fmt: skip
 """What differs between launches of one checkpoint, and is read too often to be compared."""
 
 

@@ -125,7 +125,7 @@ class Lists(dict[str, frozenset[str]]):
     Attributes:
         given: what they were made of.
         members: per architecture asked about, whether each of the numbered lists holds it.
-        told: what the leading steps told of the checkpoints last launched.
+        told: what the leading steps told of the checkpoints last launched, and the configurations it was told from.
     """
 
     __slots__ = ("given", "members", "told")
@@ -134,19 +134,31 @@ class Lists(dict[str, frozenset[str]]):
         super().__init__(given)
         self.given = given
         self.members: dict[str, tuple[bool, ...]] = {}
-        self.told: dict[tuple[object, ...], Told] = {}
+        self.told: dict[tuple[object, ...], tuple[Told, tuple[object, ...]]] = {}
 
     def __missing__(self, name: str) -> frozenset[str]:
         return EMPTY
 
 
 class Told(NamedTuple):
-    """What the leading steps told of a checkpoint: facts and trace, with what they were told from."""
+    """What the leading steps told of a checkpoint.
 
-    configs: tuple[object, ...]
-    functions: object
+    Attributes:
+        facts: those that are known.
+        unknown: those that are not, because something of the configuration is not known.
+        events: the trace.
+        undetermined: the statements that could not be decided, with what they need.
+    """
+
     facts: dict[str, Value]
+    unknown: dict[str, Unknown]
     events: tuple[Event, ...]
+    undetermined: tuple[tuple[int, frozenset[str]], ...] = ()
+    exact: bool = True
+
+    def still_unknown(self, facts: Mapping[str, Value]) -> dict[str, Unknown]:
+        """Return the unknown facts that nobody has told since."""
+        return {name: value for name, value in self.unknown.items() if name not in facts}
 
 
 class Unnamed:
