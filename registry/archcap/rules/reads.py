@@ -149,7 +149,8 @@ def _peer_value(ev: Evaluator, n: x.PeerValue) -> Eval:
         peer = state.inputs.peer
         value = NOT_THERE if peer is None else peer.value(kind, name)
         if isinstance(value, Unknown):
-            return met(state, *value.needs)
+            unmet = met(state, *value.needs)
+            return hazard(state, unmet) if path else unmet
         return leaf(value, *path)
 
     return run
