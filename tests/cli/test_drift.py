@@ -48,11 +48,19 @@ EDITS = {
     ),
     "a flag renamed": (
         ("core/args.py", '"--speed"', '"--pace"'),
+        [("core/args.py", '"--pace"', "the flag --speed of the setting speed is --pace here, which writes no setting")],
+    ),
+    "a setting renamed": (
+        ("core/args.py", "page_size: int", "pages_size: int"),
         [
-            ("core/args.py", "speed: str", "flags of the setting speed is [] here, [--speed] in the registry"),
-            ("core/args.py", "speed: str", "choices of the setting speed is choices [] here"),
-            ("core/args.py", '"--pace"', "--pace writes no setting"),
+            ("core/args.py", "pages_size: int", "the setting page_size is called pages_size here"),
+            ("core/args.py", '"--page-size"', "--page-size writes no setting"),
         ],
+    ),
+    "a flag added": (
+        ("core/args.py", 'parser.add_argument("--page-size", type=int)',
+         'parser.add_argument("--page-size", type=int); parser.add_argument("--bell")'),
+        [("core/args.py", '"--bell"', "--bell writes no setting")],
     ),
     "a default changed": (
         ("core/args.py", "page_size: int = 1", "page_size: int = 2"),
@@ -96,6 +104,19 @@ def test_what_an_unreadable_file_may_hold_is_not_called_missing(drift, source):
     ran = drift()
     assert ran.out.count("\n") == 1
     assert "could not be looked for" in ran.err
+
+
+def test_a_value_of_a_setting_is_no_model_type_though_the_settings_cannot_be_read(drift, source):
+    edit(source, "core/args.py", "class Args:", "class Args(:")
+    ran = drift()
+    assert ran.out.count("\n") == 1
+    assert "core/args.py cannot be read" in ran.out
+
+
+def test_a_model_type_that_nobody_knows_is_told_though_the_settings_cannot_be_read(drift, source):
+    edit(source, "core/args.py", "class Args:", "class Args(:")
+    edit(source, "core/horn.py", '("coal", "slow")', '("coal", "slow", "oak")')
+    assert "oak is in core/horn.py:horn#1 here" in drift().out
 
 
 def test_sarif_names_the_file_below_the_prefix_and_the_rule(drift, source):

@@ -106,6 +106,10 @@ FILES = {
                 return 2
             return 1
         """,
+    "core/horn.py": """
+        def horn(config):
+            return config.model_type in ("coal", "slow")
+        """,
     "core/config.py": """
         class Config:
             def rewrite_draft(self):

@@ -87,6 +87,11 @@ def _setting(one: Difference, release: str) -> str:
         return f"the setting {one.subject} is new: the registry of {release} does not have it"
     if one.only == "registry":
         return f"the registry of {release} has the setting {one.subject}; the source has none of that name"
+    if one.what == "flag":
+        said = f"the flag {one.registry} of the setting {one.subject} is {one.source} here, which writes no setting"
+        return f"{said}; the registry of {release} knows the former"
+    if one.what == "name":
+        return f"the setting {one.registry} is called {one.source} here; the registry of {release} knows the former"
     here, there = _changed(one.source, one.registry)
     return f"{one.what} of the setting {one.subject} is {here} here, {there} in the registry of {release}"
 

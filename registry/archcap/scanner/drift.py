@@ -7,7 +7,7 @@ file could not be read nothing is said of what might stand in it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from archcap.model.architectures import Architecture, NameList
@@ -18,8 +18,11 @@ from archcap.model.releases import version
 from archcap.model.support import Support, support_at
 from archcap.model.vocabulary import Vocabulary
 from archcap.scanner.config import ScanConfig
+from archcap.scanner.lists import ScannedList
 from archcap.scanner.records import by_people, matched_lists, span_of, support_of
+from archcap.scanner.renamings import loose_ends, renamings
 from archcap.scanner.scan_record import Scan, ScannedArchitecture
+from archcap.scanner.settings import ScannedSetting
 
 Kind = Literal["architecture", "capability", "draft", "list", "setting", "flag", "unreadable"]
 Only = Literal["source", "registry", "both"]
@@ -32,7 +35,8 @@ class Difference:
     Attributes:
         kind: what is different; `draft` is what becomes of a checkpoint that serves as its own draft.
         subject: the architecture, list, setting or flag; the file for `unreadable`.
-        what: the capability, the name in the list, or the aspect of the setting; "" for the subject itself.
+        what: the capability, the name in the list, or the aspect of the setting, `flag` and `name` where one was
+            renamed; "" for the subject itself.
         only: who says it alone; `both` where they say different things.
         file, line: where it shows in the source: the thing, or what it is missing from.
         registry: what the registry says, where it says something.
@@ -89,6 +93,8 @@ class _Compared:
         self.config = config
         self.release = release
         self.probed = [n for n, one in sorted(vocabulary.capabilities.items()) if scan.engine in one.probes]
+        self.held = {n: span for n, one in registry.settings.items() if (span := one.at(release)) is not None}
+        self.renamed = renamings(scan, self.held, config)
         self.undecided = {
             (capability, name)
             for one in scan.unresolved
@@ -153,7 +159,7 @@ class _Compared:
 
     def lists(self) -> Iterator[Difference]:
         own = {id_: one for id_, one in self.registry.lists.items() if self._scanned(id_)}
-        for id_, found in matched_lists(self.scan.lists, own, self.release):
+        for id_, found in matched_lists(self._told(), own, self.release):
             if found is None and id_ is not None:
                 yield Difference("list", id_, "", "registry", _file_of(own[id_], self.release), 1)
             elif found is not None and id_ is None:
@@ -165,6 +171,19 @@ class _Compared:
                     yield Difference("list", id_, name, "source", found.file, found.names[name])
                 for name in sorted(names - found.names.keys()):
                     yield Difference("list", id_, name, "registry", found.file, found.line)
+
+    def _told(self) -> Mapping[str, ScannedList]:
+        """Return the scanned lists without what the registry knows as values of settings.
+
+        A scan leaves those out of lists of model types itself, as far as it can read the settings.
+        """
+        words = {v for one in self.held.values() for v in (*one.choices, one.default) if isinstance(v, str)}
+        kept: dict[str, ScannedList] = {}
+        for id_, one in self.scan.lists.items():
+            names = {n: line for n, line in one.names.items() if one.kind != "model_type" or n not in words}
+            if names:
+                kept[id_] = replace(one, names=names)
+        return kept
 
     def _scanned(self, id_: str) -> bool:
         """Return whether a list is one that scans write: dotted, of a function, or of an override."""
@@ -179,20 +198,31 @@ class _Compared:
     # settings
 
     def settings(self) -> Iterator[Difference]:
-        scanned = self.scan.settings.settings
-        held = {n: span for n, one in self.registry.settings.items() if (span := one.at(self.release)) is not None}
+        scanned, held = self.scan.settings.settings, self.held
         for name, found in sorted(scanned.items()):
-            if name not in held:
+            old = self.renamed.settings.get(name)
+            if old is not None:
+                yield Difference("setting", name, "name", "both", found.file, found.line, old, name)
+            elif name not in held:
                 yield Difference("setting", name, "", "source", found.file, found.line)
-                continue
-            ours, theirs = _aspects(held[name]), _aspects(span_of(found))
-            for aspect in ours if held[name].source is None else ():
-                if ours[aspect] != theirs[aspect] and not (self.scan.unknown and found.unresolved):
-                    file, line = self._flag_place(name, aspect) or (found.file, found.line)
-                    yield Difference("setting", name, aspect, "both", file, line, ours[aspect], theirs[aspect])
+            elif held[name].source is None:
+                yield from self._setting(name, found)
         record = self.config.settings_record.rpartition(".")[0].replace(".", "/") + ".py"
-        for name in sorted(held.keys() - scanned.keys()):
+        for name in sorted(held.keys() - scanned.keys() - {*self.renamed.settings.values()}):
             yield Difference("setting", name, "", "registry", record, 1)
+
+    def _setting(self, name: str, found: ScannedSetting) -> Iterator[Difference]:
+        """Compare one setting; a flag that was renamed took along what its registration says of the setting."""
+        ours, theirs = _aspects(self.held[name]), _aspects(span_of(found))
+        flag = self.renamed.flags.get(name)
+        if flag is not None:
+            yield Difference("setting", name, "flag", "both", flag.file, flag.line, flag.before, flag.name)
+        for aspect in ours:
+            if flag is not None and (aspect == "flags" or (aspect != "default" and not theirs["flags"])):
+                continue
+            if ours[aspect] != theirs[aspect] and not (self.scan.unknown and found.unresolved):
+                file, line = self._flag_place(name, aspect) or (found.file, found.line)
+                yield Difference("setting", name, aspect, "both", file, line, ours[aspect], theirs[aspect])
 
     def _flag_place(self, name: str, aspect: str) -> tuple[str, int] | None:
         return self.scan.settings.registered.get(name) if aspect != "default" else None
@@ -200,9 +230,8 @@ class _Compared:
     def flags(self) -> Iterator[Difference]:
         """Compare the flags of no setting; one that writes nothing anybody knows is a difference of its own."""
         scanned = self.scan.settings.loose
-        for file, line, reason in self.scan.settings.unresolved:
-            flag, _, rest = reason.partition(" ")
-            if rest == "writes no setting" and not self.config.expected(reason):
+        for flag, file, line in loose_ends(self.scan, self.config):
+            if flag not in self.renamed.new_flags:
                 yield Difference("flag", flag, "", "source", file, line)
         place = self.config.settings_record.rpartition(".")[0].replace(".", "/") + ".py"
         known = {

@@ -6,7 +6,7 @@ Puts the parts together; what they look for stands in the vocabulary and in the 
 from __future__ import annotations
 
 import gc
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from archcap.model.vocabulary import Vocabulary
@@ -15,7 +15,7 @@ from archcap.scanner.config import ScanConfig
 from archcap.scanner.drafts import scan_drafts
 from archcap.scanner.lists import ScannedList, scan_lists
 from archcap.scanner.modules import Modules, SourceFile, module_name
-from archcap.scanner.points import PointScan
+from archcap.scanner.points import Point, PointScan
 from archcap.scanner.probes import Evidence, Missing, Probes
 from archcap.scanner.results import keep_result, kept_result, result_key
 from archcap.scanner.scan_record import Scan, ScannedArchitecture
@@ -83,7 +83,7 @@ def _facts(scan: Scan, modules: Modules, vocabulary: Vocabulary, config: ScanCon
     scan.unresolved += [Missing(*one) for one in scan.specs.unresolved]
     scan.settings = scan_settings(modules, evaluator, config.settings_record, config.settings_parser)
     scan.unresolved += [Missing(*one) for one in scan.settings.unresolved if not config.expected(one[2])]
-    scan.points = points.all(config.models_folder)
+    scan.points = without_values(points.all(config.models_folder), scan.settings)
     scan.lists = scan_lists(modules, evaluator, points, config, _words(scan.settings))
     _architectures(scan, structure, found.found, config)
     probes = Probes(modules, evaluator, structure, found.found, scan.specs, points, config)
@@ -91,6 +91,29 @@ def _facts(scan: Scan, modules: Modules, vocabulary: Vocabulary, config: ScanCon
     scan.drafts = scan_drafts(probes, config.draft_rewrites)
     _aliases(scan, probes, config)
     _support(scan, probes, vocabulary)
+
+
+def without_values(points: Sequence[Point], settings: ScannedSettings) -> list[Point]:
+    """Return points without those that compare a setting's value, though what holds it is called a model type.
+
+    A value is known by its company: what one function compares with one subject are three names or more, and nearly
+    all of them are choices of one setting.
+    """
+    compared: dict[tuple[str, str, str], set[str]] = {}
+    for one in points:
+        if one.key == "model_type":
+            compared.setdefault((one.file, one.owner, one.subject), set()).update(one.names)
+    choices = [{c for c in s.choices if isinstance(c, str)} for s in settings.settings.values() if s.choices]
+    values = {
+        place
+        for place, names in compared.items()
+        if len(names) >= _COMPANY and any(len(names & own) >= _NEARLY * len(names) for own in choices)
+    }
+    return [one for one in points if one.key != "model_type" or (one.file, one.owner, one.subject) not in values]
+
+
+_COMPANY = 3
+_NEARLY = 0.9
 
 
 def _words(settings: ScannedSettings) -> frozenset[str]:

@@ -262,9 +262,9 @@ class _SettingsScan:
         dest = self._text(keywords.get("dest"), where) or names[0].lstrip("-").replace("-", "_")
         dest = self.renamed.get(dest, dest)
         if action == "DeprecatedAction" or dest not in self.out.settings:
-            self._loose(names, keywords, call.lineno, where, action)
+            self._loose(names, keywords, call.args[0].lineno, where, action)
             return
-        self.out.registered.setdefault(dest, (where.file.path, call.lineno))
+        self.out.registered.setdefault(dest, (where.file.path, call.args[0].lineno))
         if action is not None and action.startswith("Deprecated"):
             self._deprecated(dest, names, keywords, action, where)
         else:
