@@ -33,6 +33,13 @@ def test_a_posted_launch_leads_to_the_link_that_repeats_it(service):
     assert "python -m toy.serve --shard-size 2" in page.text
 
 
+def test_a_known_issue_is_shown_with_its_workaround_and_its_report(service):
+    data = {**CHECK, "command": "--attention plain --tags a b c"}
+    page = service.client.post("/check", data=data, headers=HTML)
+    assert "Give two tags at most." in page.text
+    assert 'href="https://example.org/toy/issues/7"' in page.text
+
+
 def test_an_empty_form_is_no_question(service):
     page = service.client.post("/check", data={"engine": "toy", "gpu": "alpha", "count": "8"}, headers=HTML)
     assert page.status_code == 200

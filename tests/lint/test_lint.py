@@ -64,6 +64,16 @@ RULES = [
         'steps.graph.do[0].set["graph_config.prefil.backend"]',
         "error",
     ),
+    ("known_issues.yaml", "len(tags) > 3", "len(tgas) > 3", "known_issues.many-tags.when", "error"),
+    ("known_issues.yaml", "and {tags} the", "and {tgas} the", "known_issues.many-tags.says", "error"),
+    ("known_issues.yaml", '"tree" and', '"three" and', "known_issues.shallow-trees.when", "error"),
+    (
+        "known_issues.yaml",
+        "draft_depth == 6",
+        'model_path == "RiverForCausalLM"',
+        "known_issues.shallow-trees.when",
+        "error",
+    ),
 ]
 
 

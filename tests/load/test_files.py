@@ -44,7 +44,7 @@ STRAY: list[tuple[str, Callable[[Path], None], list[str]]] = [
     ]),
     ("misspelt file", touch(f"{TOY}/setings.yaml"), [
         f"{TOY}/setings.yaml: expected one of engine.yaml, settings.yaml, lists.yaml, names.yaml, siblings.yaml, "
-        'config_classes.yaml, found "setings.yaml", which is read by nothing; rename or remove it; '
+        'config_classes.yaml, known_issues.yaml, found "setings.yaml", which is read by nothing; rename or remove it; '
         'did you mean "settings.yaml"?',
     ]),
     ("misspelt folder", touch(f"{TOY}/architecture/x.yaml"), [

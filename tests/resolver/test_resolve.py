@@ -31,6 +31,35 @@ def test_a_launch_gets_the_verdict_its_rules_give(release: str, settings: JsonOb
     assert answer(release, settings=settings).verdict == verdict
 
 
+TAGS: JsonObject = {"attention": "plain", "tags": ["a", "b", "c"]}
+TREE: JsonObject = {"draft_method": "tree", "draft_path": "d", "draft_depth": 6}
+
+
+@pytest.mark.parametrize(
+    ("release", "settings", "verdict", "issues"),
+    [
+        ("0.9", TAGS, "ok", []),
+        ("0.10", {**TAGS, "tags": ["a"]}, "ok", []),
+        ("0.10", TAGS, "unsafe", ["many-tags"]),
+        ("0.11", TREE, "ok", []),
+        ("0.10", TREE, "refused", ["shallow-trees"]),
+        ("0.10", {**TREE, **TAGS}, "refused", ["many-tags", "shallow-trees"]),
+    ],
+)
+def test_known_issues_are_found_after_everything_else(
+    release: str, settings: JsonObject, verdict: str, issues: list[str]
+) -> None:
+    got = answer(release, settings=settings)
+    assert (got.verdict, [one.rule for one in got.findings if one.reference]) == (verdict, issues)
+    assert all(one.workaround for one in got.findings if one.reference)
+
+
+def test_an_issue_without_a_place_in_the_source_has_its_report_alone() -> None:
+    first, second = (one for one in answer("0.10", settings={**TREE, **TAGS}).findings if one.reference)
+    assert (first.source, first.evidence, first.stage) == (None, "report", "request")
+    assert (second.source, second.evidence, second.stage) == ("draft/tree.py:Tree.grow", "verified", "init")
+
+
 def test_settings_say_who_decided_them() -> None:
     got = answer(settings={"shard_size": 1, "page_size": 8}).settings
     assert (got["shard_size"].value, got["shard_size"].origin, got["shard_size"].rule) == (1, "user", None)

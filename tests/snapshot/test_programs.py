@@ -94,6 +94,15 @@ def test_changed_rules_are_generated_anew(package: Path, compiled: list[str]) ->
     assert compiled == ["0.10", "0.10"]
 
 
+def test_a_changed_known_issue_is_compiled_anew(package: Path) -> None:
+    snapshot = keeping(package)
+    raw: Any = snapshot.raw("engines/toy/known_issues")
+    raw["known_issues"]["many-tags"]["when"] = "page_size == 7"
+    other = snapshot.with_part_replaced("engines/toy/known_issues", raw)
+    texts = [one.release("toy", "0.10").program.expressions for one in (snapshot, other)]
+    assert ["page_size == 7" in each for each in texts] == [False, True]
+
+
 def test_a_module_with_another_stamp_is_not_used(package: Path, compiled: list[str]) -> None:
     program = keeping(package).release("toy", "0.10").program
     path = package / "rules_toy_0_10.py"

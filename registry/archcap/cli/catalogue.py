@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from archcap.errors import RequestError
 from archcap.model.base import Record
-from archcap.model.releases import version
+from archcap.model.releases import parse_range, version
 from archcap.snapshot import ReleaseView, Snapshot
 from archcap.suggest import nearest_names
 
@@ -113,6 +113,13 @@ def _steps(view: ReleaseView, snapshot: Snapshot) -> Rows:
     return [(name, steps[name].title or steps[name].stage) for name in steps]
 
 
+def _known_issues(view: ReleaseView, snapshot: Snapshot) -> Rows:
+    """Return the issues that hold in the release, each with what it is about."""
+    issues = snapshot.registry_of(view.engine.engine).known_issues
+    held = {name: one for name, one in issues.items() if parse_range(one.releases).holds(view.release)}
+    return [(name, f"{held[name].severity}  {held[name].source}") for name in sorted(held)]
+
+
 def _lists(view: ReleaseView, snapshot: Snapshot) -> Rows:
     counted = [(name, _count(names, "name"), view.name_lists[name].title or "") for name, names in view.lists.items()]
     return sorted((name, f"{count}  {title}".rstrip()) for name, count, title in counted)
@@ -129,6 +136,7 @@ _LISTED: dict[str, Callable[[ReleaseView, Snapshot], Rows]] = {
     "releases": _releases,
     "lists": _lists,
     "steps": _steps,
+    "known-issues": _known_issues,
     "families": _families,
     "hardware": lambda _, snapshot: [(name, snapshot.hardware[name].title) for name in sorted(snapshot.hardware)],
     "checkpoints": lambda _, snapshot: [
@@ -143,6 +151,7 @@ _RECORDS: dict[str, Callable[[ReleaseView, Snapshot], Mapping[str, Record]]] = {
     "capability": lambda view, _: view.capabilities,
     "setting": lambda view, _: view.settings,
     "step": lambda view, snapshot: snapshot.registry_of(view.engine.engine).steps,
+    "known-issue": lambda view, snapshot: snapshot.registry_of(view.engine.engine).known_issues,
     "list": lambda view, _: view.name_lists,
     "release": lambda view, _: view.engine.releases,
     "family": lambda view, snapshot: snapshot.registry_of(view.engine.engine).families,

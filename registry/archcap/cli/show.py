@@ -22,7 +22,7 @@ from archcap.model.vocabulary import Capability
 from archcap.rules.browse import Place, setting_use, step_use
 from archcap.snapshot import ReleaseView
 
-SUMMARY = "show one architecture, capability, setting, step, list, release or hardware"
+SUMMARY = "show one architecture, capability, setting, step, known issue, list, release or hardware"
 
 
 def configure(parser: Parser) -> None:

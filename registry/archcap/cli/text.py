@@ -104,6 +104,10 @@ def finding_text(finding: Finding, console: Console) -> str:
     lines += chain(finding.causes, console, "  ")
     if finding.source:
         lines.append(console.paint(f"  source: {finding.source} ({_EVIDENCE[finding.evidence]})", "dim"))
+    if finding.workaround:
+        lines.append(console.wrap(f"workaround: {finding.workaround}", "  "))
+    if finding.reference:
+        lines.append(console.paint(f"  reported: {finding.reference}", "dim"))
     return "\n".join(lines)
 
 

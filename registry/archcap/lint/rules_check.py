@@ -9,11 +9,12 @@ from pathlib import PurePosixPath
 
 from archcap.errors import Problem
 from archcap.load import Loaded
-from archcap.load.parts import EngineParts
+from archcap.load.parts import EngineParts, Part
 from archcap.load.records import place
 from archcap.load.strict_yaml import DataPath, Document
 from archcap.load.words import Wording
 from archcap.model.hardware import Gpu
+from archcap.model.known_issues import KNOWN_ISSUES, KnownIssuesFile, step_of
 from archcap.rules import check_engine
 
 CHECK_ID = "rules"
@@ -47,11 +48,28 @@ def hardware_names() -> frozenset[str]:
 
 def _placed(engine: EngineParts, problem: Problem) -> Problem:
     path = parse_path(problem.path)
+    if path[:2] == ("steps", KNOWN_ISSUES) and engine.known_issues is not None:
+        return _of_an_issue(engine.known_issues, path, problem)
     document = _document(engine, problem.file, path)
     if document is None:
         return replace(problem, check=CHECK_ID)
     wording = Wording(path, problem.message, problem.expected, problem.suggestion, problem.hint)
     return replace(place(document, wording), severity=problem.severity, check=CHECK_ID)
+
+
+def _of_an_issue(part: Part[KnownIssuesFile], path: DataPath, problem: Problem) -> Problem:
+    """Return the problem at the issue that the statement at *path* was made of."""
+    place_in_file: DataPath = ("known_issues",)
+    if len(path) > 3 and isinstance(path[3], int):
+        issue = step_of(part.record.known_issues).do[path[3]].id
+        keys = (_KEYS.get(key, key) if isinstance(key, str) else key for key in path[4:])
+        place_in_file = ("known_issues", issue or "", *keys)
+    wording = Wording(place_in_file, problem.message, problem.expected, problem.suggestion, problem.hint)
+    return replace(place(part.document, wording), severity=problem.severity, check=CHECK_ID)
+
+
+_KEYS = {"unsafe": "says", "refuse": "says", "source": "at"}
+"""How a statement's keys are called in an issue."""
 
 
 def parse_path(text: str) -> DataPath:

@@ -28,6 +28,10 @@ def check_bounds(engine: EngineParts, names: EngineNames) -> Iterator[Found]:
         for name, entry in lists.record.lists.items():
             yield from found(lists.document, checker.source(("lists", name), entry.source))
     yield from _rule_bounds(engine, checker)
+    if engine.known_issues is not None:
+        for name, issue in engine.known_issues.record.known_issues.items():
+            at: DataPath = ("known_issues", name)
+            yield from found(engine.known_issues.document, checker.text(at, issue.releases))
 
 
 def _rule_bounds(engine: EngineParts, checker: _Bounds) -> Iterator[Found]:

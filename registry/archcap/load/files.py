@@ -16,12 +16,13 @@ from archcap.suggest import nearest_name, one_of
 Kind = Literal[
     "vocabulary", "hardware", "checkpoints",
     "engine", "settings", "lists", "names", "architectures", "rules", "pipeline", "siblings", "config_classes",
+    "known_issues",
 ]
 
 SUFFIX = ".yaml"
 _ENGINE_FILES: dict[str, Kind] = {
     "engine": "engine", "settings": "settings", "lists": "lists", "names": "names", "siblings": "siblings",
-    "config_classes": "config_classes",
+    "config_classes": "config_classes", "known_issues": "known_issues",
 }  # fmt: skip
 _ENGINE_FOLDERS: dict[str, Kind] = {
     "architectures": "architectures", "rules": "rules", "names": "names", "lists": "lists", "settings": "settings"

@@ -20,6 +20,7 @@ from archcap.model.checkpoints import CheckpointsFile
 from archcap.model.config_classes import ConfigClassesFile
 from archcap.model.engine import Engine, Names, SettingsFile
 from archcap.model.hardware import HardwareFile
+from archcap.model.known_issues import KnownIssuesFile
 from archcap.model.releases import Interval, version
 from archcap.model.releases import nearest as nearest_release
 from archcap.model.rules import PipelineFile, RulesFile, Statement
@@ -100,6 +101,7 @@ class EngineParts:
     pipeline: Part[PipelineFile] | None = None
     siblings: Part[SiblingGuide] | None = None
     config_classes: list[Part[ConfigClassesFile]] = field(default_factory=list)
+    known_issues: Part[KnownIssuesFile] | None = None
 
     def keys(self, kind: Kind, section: str) -> frozenset[str] | None:
         """Return the keys of *section* over all files of *kind*, valid or not; None when unreadable or missing."""

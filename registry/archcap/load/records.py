@@ -22,6 +22,7 @@ from archcap.model.checkpoints import CheckpointsFile
 from archcap.model.config_classes import ConfigClassesFile
 from archcap.model.engine import Engine, Names, SettingsFile
 from archcap.model.hardware import HardwareFile
+from archcap.model.known_issues import KnownIssuesFile
 from archcap.model.rules import PipelineFile, RulesFile
 from archcap.model.siblings import SiblingGuide
 from archcap.model.vocabulary import Vocabulary
@@ -39,6 +40,7 @@ MODELS: dict[Kind, type[Record]] = {
     "pipeline": PipelineFile,
     "siblings": SiblingGuide,
     "config_classes": ConfigClassesFile,
+    "known_issues": KnownIssuesFile,
 }
 
 _ENTRY_DEPTH = 2

@@ -90,7 +90,8 @@ def _engine(parts: EngineParts) -> EngineRegistry:
         pipeline=parts.pipeline.record.pipeline if parts.pipeline is not None else (),
         siblings=parts.siblings.record if parts.siblings is not None else None,
         config_classes={key: one for part in parts.config_classes for key, one in part.record.config_classes.items()},
-    )
+        known_issues=parts.known_issues.record.known_issues if parts.known_issues is not None else {},
+    ).with_known_issues()
 
 
 def _names(records: Iterable[Names]) -> Names:

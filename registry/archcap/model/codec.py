@@ -68,7 +68,7 @@ def _setting(setting: SettingValue) -> JsonObject:
 
 def finding_object(finding: Finding) -> JsonObject:
     """Return a finding as a JSON object."""
-    return {
+    value: JsonObject = {
         "rule": finding.rule,
         "severity": finding.severity,
         "stage": finding.stage,
@@ -77,6 +77,11 @@ def finding_object(finding: Finding) -> JsonObject:
         "source": finding.source,
         "evidence": finding.evidence,
     }
+    if finding.workaround is not None:
+        value["workaround"] = finding.workaround
+    if finding.reference is not None:
+        value["reference"] = finding.reference
+    return value
 
 
 def _cause(cause: Cause) -> JsonObject:

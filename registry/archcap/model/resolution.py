@@ -51,6 +51,10 @@ class Finding:
     causes: tuple[Cause, ...]
     source: str | None
     evidence: Literal["source", "verified", "report"]
+    workaround: str | None = None
+    """Of a known issue: what to do about it."""
+    reference: str | None = None
+    """Of a known issue: the public report."""
 
 
 @plain_record

@@ -31,7 +31,8 @@ def _of_peer(outcome: Outcome) -> Iterator[Finding]:
     first = next(one for one in findings_of(peer) if one.severity in ("error", "unsafe"))
     message = wording.of_peer(peer.verdict, first.message)
     causes = tuple(replace(cause, text=wording.peers(cause.text)) for cause in first.causes)
-    yield Finding(first.rule, "unsafe", first.stage, message, causes, first.source, first.evidence)
+    yield Finding(first.rule, "unsafe", first.stage, message, causes, first.source, first.evidence,
+                  first.workaround, first.reference)  # fmt: skip
 
 
 def _traced(outcome: Outcome) -> Iterator[Finding]:
@@ -59,7 +60,9 @@ def _finding(outcome: Outcome, index: int) -> Finding:
     message = wording.raised(raised) if raised else wording.fill(info.text or info.id, values)
     severity = "error" if event[KIND] == Kind.REFUSED else info.severity or "info"
     causes = () if severity == "info" else causes_of(outcome, index)  # what is merely said asks for no cure
-    return Finding(info.id, severity, info.stage, message, causes, info.source, info.evidence)
+    return Finding(
+        info.id, severity, info.stage, message, causes, info.source, info.evidence, info.workaround, info.reference
+    )  # fmt: skip
 
 
 def _replaced(outcome: Outcome, index: int) -> Finding:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from archcap.model.known_issues import KNOWN_ISSUES
 from archcap.model.registry import EngineRegistry
 from archcap.model.releases import version
 from archcap.model.rules import Source, Statement, Step
@@ -247,6 +248,7 @@ class _StepDescriber:
         chain = (*around, record)
         values = [let.value for let in stmt.lets] + [write.value for write in stmt.writes]
         reads = dict.fromkeys(read for value in values for read in self.shared.references(value, self.locals))
+        issue = self.shared.reg.known_issues.get(stmt.id) if self.ir.name == KNOWN_ISSUES else None
         return StatementInfo(
             index=stmt.index,
             id=stmt.id,
@@ -263,6 +265,8 @@ class _StepDescriber:
             values=tuple(self.written_value(write.value) for write in stmt.writes),
             alias=record.alias,
             logged=record.logged,
+            workaround=issue.workaround if issue else None,
+            reference=issue.source if issue else None,
         )
 
     def written_value(self, node: x.Expr) -> int:

@@ -228,6 +228,10 @@ class StatementInfo:
     """Per entry of `writes`: index of its value in `Program.expressions`, -1 for a literal."""
     alias: bool = False
     logged: bool = True
+    workaround: str | None = None
+    """Of a known issue: what to do about it."""
+    reference: str | None = None
+    """Of a known issue: the public report."""
 
 
 @dataclass(frozen=True, slots=True)

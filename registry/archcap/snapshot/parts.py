@@ -14,6 +14,7 @@ from archcap.model.checkpoints import CheckpointsFile
 from archcap.model.config_classes import ConfigClassesFile
 from archcap.model.engine import Engine, Names, SettingsFile
 from archcap.model.hardware import HardwareFile
+from archcap.model.known_issues import KnownIssuesFile
 from archcap.model.registry import EngineRegistry, Registry
 from archcap.model.rules import Define, PipelineFile, Step
 from archcap.model.siblings import SiblingGuide
@@ -43,6 +44,7 @@ _ENGINE: Mapping[str, type[Record]] = {
     "pipeline": PipelineFile,
     "siblings": SiblingGuide,
     "config_classes": ConfigClassesFile,
+    "known_issues": KnownIssuesFile,
 }
 _ENGINE_GROUPS: Mapping[str, type[Record]] = {"families": Family, "steps": StepsPart}
 
@@ -116,7 +118,7 @@ def registry_parts(registry: Registry) -> Iterator[tuple[str, bytes]]:
     for path, checkpoints in _checkpoints(registry):
         yield path, part_bytes(path, checkpoints)
     for name, engine in registry.engines.items():
-        for part, record in _engine(engine):
+        for part, record in _engine(engine.without_known_issues()):
             path = f"engines/{name}/{part}"
             yield path, part_bytes(path, record)
 
@@ -141,6 +143,8 @@ def _engine(engine: EngineRegistry) -> Iterator[tuple[str, Record]]:
         yield "siblings", engine.siblings
     if engine.config_classes:
         yield "config_classes", ConfigClassesFile(config_classes=engine.config_classes)
+    if engine.known_issues:
+        yield "known_issues", KnownIssuesFile(known_issues=engine.known_issues)
     for name, family in engine.families.items():
         yield f"families/{name}", family
     files: dict[str, dict[str, Step]] = {}

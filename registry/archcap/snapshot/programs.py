@@ -50,7 +50,7 @@ def rules_digest(snapshot: Snapshot, engine: str) -> str:
     """
     base = f"engines/{engine}/"
     paths = [base + part for part in _RULE_PARTS]
-    paths += [path for path in snapshot.parts if path.startswith(base + "steps/")]
+    paths += [path for path in snapshot.parts if path.startswith(base + "steps/") or path == base + "known_issues"]
     leaves = [(path, snapshot.digest_of(path)) for path in (*paths, "vocabulary")]
     lists = section(snapshot.raw(base + "lists"), "lists")
     kinds = canonical({name: section(lists, name).get("kind") for name in lists})

@@ -19,6 +19,7 @@ from archcap.model.checkpoints import Checkpoint, CheckpointsFile
 from archcap.model.config_classes import ConfigClass, ConfigClassesFile
 from archcap.model.engine import Engine, Names, SettingsFile
 from archcap.model.hardware import Gpu, HardwareFile
+from archcap.model.known_issues import KnownIssue, KnownIssuesFile
 from archcap.model.registry import EngineRegistry, Registry
 from archcap.model.rules import PipelineFile, Step
 from archcap.model.siblings import SiblingGuide
@@ -258,7 +259,11 @@ class Snapshot:
             pipeline=self._record(base + "pipeline", PipelineFile).pipeline,
             siblings=self._record(base + "siblings", SiblingGuide) if base + "siblings" in self._parts else None,
             config_classes=self._config_classes(base + "config_classes"),
-        )
+            known_issues=self._known_issues(base + "known_issues"),
+        ).with_known_issues()
+
+    def _known_issues(self, path: str) -> dict[str, KnownIssue]:
+        return self._record(path, KnownIssuesFile).known_issues if path in self._parts else {}
 
     def _config_classes(self, path: str) -> dict[str, tuple[ConfigClass, ...]]:
         return self._record(path, ConfigClassesFile).config_classes if path in self._parts else {}

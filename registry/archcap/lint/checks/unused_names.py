@@ -40,6 +40,9 @@ def _words(context: EngineContext) -> set[str]:
         for section in sections:
             for body in section.values() if isinstance(section, dict) else ():
                 words.update(word for text in _texts(body) for word in _WORD.findall(text))
+    if context.parts.known_issues is not None:
+        texts = _texts(context.parts.known_issues.document.value)
+        words.update(word for text in texts for word in _WORD.findall(text))
     for family in context.parts.families:
         words.update(word for text in _conditions(family.record) for word in _WORD.findall(text))
     return words
