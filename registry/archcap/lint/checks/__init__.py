@@ -63,9 +63,8 @@ CHECKS = Checks(
     setting=(default_unset.CHECK, mergeable.SETTINGS),
     step=(source_missing.CHECK,),
     statement=(dead_range.CHECK, id_missing.CHECK),
-<<<<<<< HEAD
-    engine=(acceptance_idle.CHECK, duplicate_flags.CHECK, formula_unreadable.CHECK, unused_names.CHECK),
-=======
-    engine=(duplicate_flags.CHECK, formula_unreadable.CHECK, known_issue_twice.CHECK, unused_names.CHECK),
->>>>>>> 47c5631 (Known issues: what people reported, with range, condition, report and workaround, looked up after every rule)
+    engine=(
+        acceptance_idle.CHECK, duplicate_flags.CHECK, formula_unreadable.CHECK, known_issue_twice.CHECK,
+        unused_names.CHECK,
+    ),
 )
