@@ -101,8 +101,12 @@ def flags_file_words(content: JsonObject, spans: Mapping[str, SettingSpan], nest
 
 def shell_text(words: Iterable[str], unsaid: Sequence[str] = ()) -> str:
     """Return *words* quoted for a shell; what no flag can say stands behind it as a comment."""
-    text = shlex.join(words)
+    text = " ".join(map(_quoted, words))
     return f"{text}  # no flag for {', '.join(unsaid)}" if unsaid else text
+
+
+_quoted = lru_cache(maxsize=4096)(shlex.quote)
+"""Of the same few hundred flags again and again."""
 
 
 # Reading --------------------------------------------------------------------------------------------------------------

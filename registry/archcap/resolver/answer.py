@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, cast
 
 from archcap.model.base import Json, JsonObject
@@ -44,13 +44,13 @@ def answer_of(outcome: Outcome, digest: str, fixes: tuple[Fix, ...] | None) -> R
 def settings_of(outcome: Outcome) -> dict[str, SettingValue]:
     """Return every setting the user gave or a rule wrote, with who decided it."""
     run, given, defaults = outcome.run, outcome.subject.settings, outcome.subject.view.defaults
-    settled = cast(Mapping[str, Json], run.settings)  # what is unknown is replaced at the end
+    settled = cast(Callable[[str], Json], run.settings.__getitem__)  # what is unknown is replaced at the end
     last, leaves = _last_writes(outcome)
     settings: dict[str, SettingValue] = {}
     for name in dict.fromkeys([*given, *last]):
         rule, asked, default = last.get(name), given.get(name), defaults.get(name)
         origin: Literal["user", "rule"] = "user" if rule is None else "rule"
-        settings[name] = SettingValue(settled[name], origin, rule, asked, default, leaves.get(name))
+        settings[name] = SettingValue(settled(name), origin, rule, asked, default, leaves.get(name))
     for name in _unsure(run):
         settings[name] = SettingValue(None, "unknown", None, given.get(name), defaults.get(name))
     return settings

@@ -42,6 +42,8 @@ class Chain:
     found: list[Cause] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
+    judged: dict[tuple[int, int], Json | Unknown] = field(default_factory=dict)
+    """What conditions were worth, by event: the writers of a setting share many."""
 
     @classmethod
     def of(cls, outcome: Outcome) -> Chain:
@@ -211,10 +213,16 @@ class Chain:
                 return self.program.statements[index].guards[-1], self.history.before(at), at
         moment = self.history.before(before)
         for guard in info.guards:
-            value = self.program.evaluate(guard.expr, self.inputs, moment)
+            value = self._worth(guard.expr, moment)
             if not isinstance(value, Unknown) and bool(value) != guard.wanted:
                 return guard, moment, before
         return None
+
+    def _worth(self, expression: int, moment: Moment) -> Json | Unknown:
+        key = expression, moment.at
+        if key not in self.judged:
+            self.judged[key] = self.program.evaluate(expression, self.inputs, moment)
+        return self.judged[key]
 
     def _of_given(self, reference: Reference, moment: Moment, depth: int) -> None:
         kind, key = reference

@@ -55,7 +55,7 @@ class Moment:
 class History:
     """The trace of one run, by name; made at no cost, because most runs are asked little or nothing."""
 
-    __slots__ = ("_given", "_in_parts", "_last", "_moments", "_returns", "kinds", "run")
+    __slots__ = ("_given", "_in_parts", "_last", "_moments", "_returns", "_written", "kinds", "run")
 
     kinds: list[Kind]
     """What happened, by event."""
@@ -70,6 +70,7 @@ class History:
         self._last: dict[str, int] | None = None
         self._in_parts: frozenset[str] = frozenset()
         self._returns: dict[int, int] | None = None
+        self._written: dict[tuple[Kind, str], list[int]] = {}
 
     @property
     def returns(self) -> Mapping[int, int]:
@@ -125,9 +126,15 @@ class History:
 
     def _writes(self, before: int, kind: Kind, head: str) -> Iterator[int]:
         """Yield the events of one kind before *before* that wrote *head* or a part of it, the last first."""
-        kinds, trace = self.kinds, self.run.trace
-        for at in range(before - 1, -1, -1):
-            if kinds[at] is kind and trace[at][NAME].partition(".")[0] == head:
+        written = self._written.get((kind, head))
+        if written is None:
+            part, kinds = head + ".", self.kinds
+            named = [
+                at for at, event in enumerate(self.run.trace) if event[NAME] == head or event[NAME].startswith(part)
+            ]
+            written = self._written[kind, head] = [at for at in named if kinds[at] is kind]
+        for at in reversed(written):
+            if at < before:
                 yield at
 
     def _put_together(self, before: int, kind: str, name: str) -> Json | Unknown:

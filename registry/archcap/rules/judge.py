@@ -9,6 +9,7 @@ from typing import Any
 from archcap.rules import expr as x
 from archcap.rules.conditions import Condition
 from archcap.rules.describe import reference_of
+from archcap.rules.evaluate import Evaluator
 from archcap.rules.functions import RAISES
 from archcap.rules.interpret import Interpreter
 from archcap.rules.reads import Eval
@@ -19,8 +20,8 @@ _ABSENT = object()
 
 
 Found = dict[Reference, None]
-Why = Callable[[State, Found], None]
-"""Adds the names whose values alone make an expression what it is in a state."""
+Why = Callable[[State, Found], Result]
+"""Adds the names whose values alone make an expression what it is in a state; returns whether it holds."""
 
 
 class _Layers(dict[str, Result]):
@@ -52,9 +53,11 @@ class _Layers(dict[str, Result]):
 class _Then(State):
     """The state at one moment, to read only: its stores are made when first read, without a copy of what they show."""
 
-    __slots__ = ("defaults", "moment")
+    __slots__ = ("defaults", "moment", "worth")
 
     moment: Moment
+    worth: dict[object, Result]
+    """What was computed already, by what computes it."""
     defaults: Mapping[str, Mapping[str, Value]]
 
     def __getattr__(self, name: str) -> Store:
@@ -70,15 +73,70 @@ class _Then(State):
 _STORES = {"settings": "setting", "vars": "var", "facts": "fact", "env": "env"}
 
 
+class Remembering(Evaluator):
+    """Evaluates in states that nothing changes: what conditions share is computed once for each state."""
+
+    def value(self, node: x.Expr) -> Eval:
+        """Return what computes the value of *node*."""
+        found = self._values.get(node)
+        if found is None:
+            found = self._values[node] = _remembered(node, super().value(node))
+        return found
+
+    def truth(self, node: x.Expr) -> Eval:
+        """Return what computes whether *node* is true: True, False or an unknown."""
+        found = self._truths.get(node)
+        if found is None:
+            found = self._truths[node] = _remembered(node, super().truth(node))
+        return found
+
+
+def _lasts(node: x.Expr) -> bool:
+    """Return whether a node is dear enough to be remembered, and is worth the same wherever it stands."""
+    return type(node) in _WHYS and not any(isinstance(part, x.Local) for part in x.walk(node))
+
+
+def _told_once(node: x.Expr, why: Why) -> Why:
+    if not _lasts(node):
+        return why
+
+    def told(state: State, found: Found) -> Result:
+        worth = state.worth  # type: ignore[attr-defined]
+        if told not in worth:
+            own: Found = {}
+            worth[told] = why(state, own), own
+        holds, own = worth[told]
+        found.update(own)
+        return holds
+
+    return told
+
+
+def _remembered(node: x.Expr, run: Eval) -> Eval:
+    if not _lasts(node):
+        return run
+
+    def remembered(state: State) -> Result:
+        worth = state.worth  # type: ignore[attr-defined]
+        if run not in worth:
+            worth[run] = run(state)
+        return worth[run]
+
+    return remembered
+
+
 class Judge:
     """Evaluates the conditions of one program; never raises for reasons of data."""
 
     def __init__(
         self, interpreter: Interpreter, conditions: Sequence[Condition], functions: Mapping[str, Function]
     ) -> None:
-        self.interpreter, self.conditions, self.functions = interpreter, conditions, functions
+        rules = interpreter.evaluator
+        self.evaluator = Remembering(rules.defines, rules.env, rules.fact_needs)
+        self.vars, self.conditions, self.functions = interpreter.vars, conditions, functions
         self._values: dict[int, Eval] = {}
         self._whys: dict[int, Why | tuple[Reference, ...]] = {}
+        self._shared: dict[x.Expr, Why] = {}
         self._last: tuple[Moment, Inputs, State] | None = None
 
     def _state(self, inputs: Inputs, moment: Moment) -> State:
@@ -90,7 +148,8 @@ class Judge:
 
     def _made(self, inputs: Inputs, moment: Moment) -> State:
         state = _Then.of(inputs if inputs.functions else replace(inputs, functions=self.functions))
-        state.moment, state.defaults = moment, {"vars": self.interpreter.vars, "env": self.interpreter.evaluator.env}
+        state.moment, state.defaults = moment, {"vars": self.vars, "env": self.evaluator.env}
+        state.worth = {}
         state.env_set = dict.fromkeys(inputs.env_set, True)
         state.own_settings = state.own_vars = None
         return state
@@ -112,12 +171,12 @@ class Judge:
         state = self._state(inputs, moment)
         result: Value | Unknown = _safe(self._value(index, node), state)
         if isinstance(result, Unknown):
-            result = _safe(self.interpreter.evaluator.truth(node), state)
+            result = _safe(self.evaluator.truth(node), state)
         return result
 
     def _value(self, index: int, node: x.Expr) -> Eval:
         if index not in self._values:
-            self._values[index] = self.interpreter.evaluator.value(node)
+            self._values[index] = self.evaluator.value(node)
         return self._values[index]
 
     def reasons(self, index: int, inputs: Inputs, moment: Moment) -> tuple[Reference, ...]:
@@ -145,16 +204,20 @@ class Judge:
     def _why(self, node: x.Expr) -> Why:
         special = _WHYS.get(type(node))
         if special is not None:
-            return special(self, node)
+            found = self._shared.get(node)
+            if found is None:
+                found = self._shared[node] = _told_once(node, special(self, node))
+            return found
         parts = self._parts(node)
         plain = {part: None for part in parts if isinstance(part, Reference)}
-        if len(plain) == len(parts):
-            return lambda state, found: found.update(plain)
-        whys = tuple(_adds(part) if isinstance(part, Reference) else part for part in parts)
+        whys = tuple(part for part in parts if not isinstance(part, Reference))
+        truth = self.evaluator.truth(node)
 
-        def why(state: State, found: Found) -> None:
+        def why(state: State, found: Found) -> Result:
+            found.update(plain)
             for part in whys:
                 part(state, found)
+            return _safe(truth, state)
 
         return why
 
@@ -170,66 +233,66 @@ class Judge:
     def why_bool(self, node: x.Bool) -> Why:
         """Return what adds what decides `and` / `or`."""
         decides = node.op == "or"
-        truth = self.interpreter.evaluator.truth
-        items = tuple((truth(item), self._why(item)) for item in node.items)
+        items = tuple(map(self._why, node.items))
 
-        def why(state: State, found: Found) -> None:
-            for holds, because in items:
-                if _safe(holds, state) is decides:
-                    because(state, found)
-                    return
-            for _, because in items:
-                because(state, found)
+        def why(state: State, found: Found) -> Result:
+            gathered: Found = {}
+            whole: Result = not decides
+            for because in items:
+                own: Found = {}
+                holds = because(state, own)
+                if holds is decides:
+                    found.update(own)
+                    return decides
+                if type(holds) is Unknown:
+                    whole = holds
+                gathered.update(own)
+            found.update(gathered)
+            return whole
 
         return why
 
     def why_choice(self, node: x.IfElse) -> Why:
         """Return what adds what decides `a if b else c`."""
-        truth = self.interpreter.evaluator.truth(node.test)
         test, yes, no = self._why(node.test), self._why(node.yes), self._why(node.no)
 
-        def why(state: State, found: Found) -> None:
-            test(state, found)
-            holds = _safe(truth, state)
-            if holds is not False:
-                yes(state, found)
-            if holds is not True:
-                no(state, found)
+        def why(state: State, found: Found) -> Result:
+            holds = test(state, found)
+            taken = [side(state, found) for side, left in ((yes, False), (no, True)) if holds is not left]
+            return taken[0] if len(taken) == 1 else holds
 
         return why
 
     def why_define(self, node: x.Defined) -> Why:
         """Return what adds what decides a definition: the condition and the value of the row taken."""
-        rows: list[tuple[Eval | None, Why | None, Why]] = []
+        rows: list[tuple[Why | None, Why]] = []
 
-        def why(state: State, found: Found) -> None:
+        def why(state: State, found: Found) -> Result:
             if not rows:
                 rows.extend(self._rows(node))  # when first asked: few of the definitions ever are
-            for when, because, value in rows:
-                holds = True if when is None else _safe(when, state)
+            unsure: Result = None
+            for when, value in rows:
+                own: Found = {}
+                holds = True if when is None else when(state, own)
                 if holds is False:
                     continue
-                if because is not None:
-                    because(state, found)
-                value(state, found)
+                found.update(own)
+                worth = value(state, found)
                 if holds is True:
-                    return
+                    return worth if unsure is None else unsure
+                unsure = holds
+            return unsure
 
         return why
 
-    def _rows(self, node: x.Defined) -> list[tuple[Eval | None, Why | None, Why]]:
+    def _rows(self, node: x.Defined) -> list[tuple[Why | None, Why]]:
         """Return a definition's rows with the arguments in place."""
-        evaluator = self.interpreter.evaluator
-        define = evaluator.defines[node.name]
+        define = self.evaluator.defines[node.name]
         values = dict(zip(define.params, node.args, strict=True))
-        rows: list[tuple[Eval | None, Why | None, Why]] = []
+        rows: list[tuple[Why | None, Why]] = []
         for row in define.rows:
             value = self._why(x.replace_locals(row.value, values))
-            if row.when is None:
-                rows.append((None, None, value))
-            else:
-                when = x.replace_locals(row.when, values)
-                rows.append((evaluator.truth(when), self._why(when), value))
+            rows.append((None if row.when is None else self._why(x.replace_locals(row.when, values)), value))
         return rows
 
 
@@ -238,10 +301,6 @@ def _safe(run: Eval, state: State) -> Any:
         return run(state)
     except RAISES:
         return Unknown(frozenset({"an exception of the engine"}))
-
-
-def _adds(reference: Reference) -> Why:
-    return lambda state, found: found.setdefault(reference)
 
 
 _WHYS: dict[type[x.Expr], Callable[[Judge, Any], Why]] = {
