@@ -30,7 +30,7 @@ DFLASH_DRAFT: JsonObject = {
     "head_dim": 128,
     "vocab_size": 151936,
     "dflash_config": {"block_size": 16, "target_layer_ids": [1, 9, 17, 25, 33]},
-    "max_position_embeddings": 40960,
+    "max_position_embeddings": 262144,
     "torch_dtype": "bfloat16",
 }
 _QWEN35_TEXT: JsonObject = {

@@ -96,3 +96,11 @@ def test_heads_that_do_not_divide_stop_the_load():
     config = dense(num_attention_heads=28, num_key_value_heads=4)
     assert errors(launch("0.5.23", config, {"tp_size": 8}))[0].rule == "tensor-parallel.heads"
     assert not errors(launch("0.5.23", config, {"tp_size": 4}))
+
+
+def test_a_draft_that_does_not_say_how_many_tokens_it_takes_is_warned_about_not_refused():
+    silent = {name: part for name, part in DFLASH_DRAFT.items() if name != "max_position_embeddings"}
+    said = {**silent, "max_position_embeddings": 2048}
+    for draft, rules in ((silent, {"draft.context-unsaid"}), (said, {"draft.context-length"}), (DFLASH_DRAFT, set())):
+        answer = launch("0.5.23", dense(num_hidden_layers=40), {"speculative_algorithm": "DFLASH"}, draft=draft)
+        assert {rule for rule in rules_of(answer) if rule.startswith("draft.context")} == rules

@@ -103,7 +103,13 @@ def _draft_facts(inputs: Inputs, subject: Subject) -> dict[str, Json]:
         "draft_architecture": rewrite.architecture if rewrite else name,
         "draft_depth": rewrite.depth if rewrite else None,
         "draft_levels": list(rewrite.levels) if rewrite else [],
+        "draft_fields": _given_fields(subject.request.draft_config, view),
     }
+
+
+def _given_fields(config: JsonObject | None, view: ReleaseView) -> list[Json]:
+    """Return the fields that a draft's configuration gives itself, before its class fills in the rest."""
+    return [] if config is None else [*dict.fromkeys([*config, *view.code.text_config_of(config)])]
 
 
 def _draft_name(config: JsonObject | None) -> str | None:
