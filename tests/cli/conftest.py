@@ -17,7 +17,10 @@ from tests.cli.wagon_engine import lay_out, make_registry
 
 MINI = Path(__file__).parents[1] / "mini"
 GOLDEN = Path(__file__).parent / "golden"
-RIVER = {"architectures": ["RiverForCausalLM"], "num_hidden_layers": 4, "num_attention_heads": 4, "state_layers": 2}
+RIVER = {
+    "architectures": ["RiverForCausalLM"], "model_type": "delta", "num_hidden_layers": 4, "num_attention_heads": 4,
+    "state_layers": 2,
+}  # fmt: skip
 
 
 @dataclass

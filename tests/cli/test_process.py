@@ -61,7 +61,8 @@ def test_a_reader_that_leaves_is_no_failure():
 
 def test_output_survives_a_terminal_that_knows_only_ascii(tmp_path):
     config = tmp_path / "config.json"
-    config.write_text(json.dumps({"architectures": ["RiverForCausalLM"], "num_hidden_layers": 4, "state_layers": 2}))
+    river = {"architectures": ["RiverForCausalLM"], "model_type": "delta", "num_hidden_layers": 4, "state_layers": 2}
+    config.write_text(json.dumps(river))
     mini = Path(__file__).parents[1] / "mini"
     words = ["--registry", str(mini), "list", "lists"]
     env = {**os.environ, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C", "XDG_CACHE_HOME": str(tmp_path)}

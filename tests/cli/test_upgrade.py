@@ -2,7 +2,10 @@
 
 import pytest
 
-RIVER = '{"architectures": ["RiverForCausalLM"], "num_hidden_layers": 4, "num_attention_heads": 4, "state_layers": 2}'
+RIVER = (
+    '{"architectures": ["RiverForCausalLM"], "model_type": "delta", "num_hidden_layers": 4, "num_attention_heads": 4, '
+    '"state_layers": 2}'
+)
 START = ("--", "python", "-m", "toy.serve", "--model", "m")
 
 

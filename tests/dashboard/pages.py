@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-RIVER_CONFIG = """{"architectures": ["RiverForCausalLM"], "num_hidden_layers": 4, "num_attention_heads": 4,
- "state_layers": 2}"""
+RIVER_CONFIG = """{"architectures": ["RiverForCausalLM"], "model_type": "delta", "num_hidden_layers": 4,
+ "num_attention_heads": 4, "state_layers": 2}"""
 CHECK = "/check?engine=toy&release=0.10&checkpoint=acme/river-8b&gpu=alpha"
 PAGES = {
     "start": "/",

@@ -25,6 +25,7 @@ VESSEL: JsonObject = {
     "defaults": {"tied": True},
     "derived": {"width": "same(text.width)"},
     "levels": {"text": "river", "eye": "eye"},
+    "typed": ["eye"],
     "flat": "text",
 }
 EYE: JsonObject = {"defaults": {"patch": 14}}
@@ -59,7 +60,7 @@ def done(kind: str, **given: Json) -> Completed:
         ({"dim": 32}, "width", 32),
         ({"dim": 32}, "head", 4),
         ({}, "dim", 64),
-        ({"dim": 32, "width": 16}, "dim", 16),
+        ({"dim": 32, "width": 16}, "dim", 32),
         ({"width": 16, "dim": 32}, "width", 32),
         ({"layers": 3}, "kinds", ["slide", "full", "slide"]),
         ({"recipe": None}, "deep", 3),
@@ -110,6 +111,53 @@ def test_levels_are_completed_by_their_own_classes() -> None:
     assert isinstance(text, dict)
     assert isinstance(eye, dict)
     assert (text["head"], text["model_type"], eye["head"], "patch" in eye) == (4, "river", 8, False)
+
+
+def vessel(given: JsonObject, **more: Json) -> Completed:
+    outer = Completion([ConfigClass.model_validate_json(json.dumps({**VESSEL, **more}))])
+    return complete({"model_type": "vessel", **given}, lambda kind: outer if kind == "vessel" else class_of(kind))
+
+
+def test_a_level_of_one_class_only_is_of_that_class_whatever_type_it_names() -> None:
+    eye = vessel({"eye": {"model_type": "river"}}, typed=[]).config["eye"]
+    assert eye == {"model_type": "river", "patch": 14}
+
+
+@pytest.mark.parametrize(
+    ("given", "eye"),
+    [({}, None), ({"eye": None}, None), ({"eye": {}}, {"model_type": "eye", "patch": 14}), ({"eye": 1}, 1)],
+)
+def test_a_level_of_which_the_default_is_null_is_there_only_where_it_is_given(given: JsonObject, eye: Json) -> None:
+    assert vessel(given, defaults={"eye": None}).config["eye"] == eye
+
+
+def test_a_level_may_be_given_under_another_name() -> None:
+    got = vessel({"text": {"width": 16}, "words": {"width": 32}}, called={"text": "words"}, flat=None)
+    text = got.config["text"]
+    assert isinstance(text, dict)
+    assert text["width"] == 32
+
+
+@pytest.mark.parametrize(
+    ("said", "given", "patch"),
+    [
+        ({"fixed": {"eye.patch": "same(text.layers)"}}, {"eye": {"patch": 7}}, 4),
+        ({"derived": {"eye.patch": "same(text.layers)"}}, {"eye": {"patch": 7}}, 7),
+        ({"derived": {"eye.patch": "same(text.layers)"}}, {"eye": {}}, 4),
+        ({"fixed": {"eye.patch": "opaque()"}}, {"eye": {"patch": 7}}, None),
+        ({"spoils": {"eye": ["eye.patch"]}}, {"text": {}}, 14),
+        ({"spoils": {"eye": ["eye.patch"]}}, {"eye": {"patch": 7}}, None),
+        ({"spoils": {"eye.patch": ["eye.patch"]}}, {"eye": {}}, 14),
+        ({"spoils": {"eye.patch": ["eye.patch"]}}, {"eye": {"patch": 7}}, None),
+        ({"fixed": {"eye.deeper.patch": "same(text.layers)"}}, {"eye": {"patch": 7}}, 7),
+    ],
+)
+def test_a_class_may_change_what_is_in_its_levels(said: JsonObject, given: JsonObject, patch: int | None) -> None:
+    got = vessel(given, **said)
+    eye = got.config["eye"]
+    assert isinstance(eye, dict)
+    assert eye.get("patch") == patch
+    assert ("eye.patch" in got.unknown) is (patch is None)
 
 
 def test_a_level_that_is_not_given_is_made_of_the_outer_fields_where_its_class_does_so() -> None:

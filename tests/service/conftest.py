@@ -26,7 +26,10 @@ from tests.service.pg import Server, binaries
 
 MINI = Path(__file__).parents[1] / "mini"
 TOY = "/v1/engines/toy/releases"
-RIVER = {"architectures": ["RiverForCausalLM"], "num_hidden_layers": 4, "num_attention_heads": 4, "state_layers": 2}
+RIVER = {
+    "architectures": ["RiverForCausalLM"], "model_type": "delta", "num_hidden_layers": 4, "num_attention_heads": 4,
+    "state_layers": 2,
+}  # fmt: skip
 STATEMENT = {
     "engine": "toy", "releases": "0.9", "architecture": "RiverForCausalLM", "capability": "pipeline", "value": True,
     "reason": "Backported.",

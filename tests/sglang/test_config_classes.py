@@ -100,6 +100,31 @@ def test_a_class_that_only_the_checkpoint_has_leaves_what_reads_it_undetermined(
     assert known.verdict == "ok"
 
 
+@pytest.mark.parametrize("name", ["LlamaForCausalLM.json", "Qwen3VLMoeForConditionalGeneration.json"])
+def test_nothing_that_is_left_out_is_known_where_no_type_says_whose_fields_these_are(name: str) -> None:
+    whole = read(name)
+    untyped = {key: value for key, value in whole.items() if key != "model_type"}
+    view = default().release("sglang", "0.5.23")
+    levels = view.levels(untyped)
+    assert "head_dim" in levels.outer.unknown
+    assert "head_dim" in levels.text.unknown
+    assert "head_dim" not in view.levels(whole).outer.unknown
+    got = answer("0.5.23", untyped, "h100", {"tp_size": 8})
+    assert got.verdict == "unknown"
+    assert any("config.model_type" in one.needs for one in got.undetermined)
+
+
+def test_a_level_of_one_class_is_of_that_class_whatever_type_it_names() -> None:
+    config = read("Qwen3VLMoeForConditionalGeneration.json")
+    vision = config["vision_config"]
+    assert isinstance(vision, dict)
+    view = default().release("sglang", "0.5.23")
+    named = view.levels({**config, "vision_config": {**vision, "model_type": "qwen3_vl_moe"}}).config["vision_config"]
+    assert isinstance(named, dict)
+    assert "text_config" not in named
+    assert named["depth"] == vision["depth"]
+
+
 def test_overrides_change_what_the_class_made_not_what_it_makes_it_from() -> None:
     config = {**read("LlamaForCausalLM.json"), "num_attention_heads": 64, "hidden_size": 8192}
     config.pop("head_dim", None)

@@ -22,9 +22,7 @@ from archcap.verify.compare import MEANINGLESS, same
 
 PLACE = Path(__file__).with_name("recorded") / "sparse.jsonl.gz"
 RELEASE = "0.5.23"
-OPEN = {"Qwen3VLMoeForConditionalGeneration-2": {"mem_fraction_static"}}
-"""Settings that differ: the reserve for a vision tower of which the depth is not given."""
-ENOUGH, DETERMINED = 150, 0.98
+ENOUGH, DETERMINED = 300, 0.98
 
 
 @lru_cache(maxsize=1)
@@ -59,7 +57,7 @@ def wrong(launch: JsonObject, got: Resolution) -> set[str]:
 def test_no_setting_that_is_still_determined_is_wrong(start: int) -> None:
     for launch in launches()[start::8]:
         got = answer(launch)
-        assert wrong(launch, got) <= OPEN.get(str(launch["name"]), set()), launch["name"]
+        assert wrong(launch, got) == set(), launch["name"]
         assert not [one for one in got.findings if one.severity == "error" and one.stage in ("parse", "resolve")]
 
 
@@ -73,8 +71,3 @@ def test_most_settings_the_engine_changes_are_still_determined() -> None:
     assert len(launches()) >= ENOUGH
     assert known / (known + missing) >= DETERMINED
 
-
-def test_what_is_open_still_differs() -> None:
-    listed = [launch for launch in launches() if launch["name"] in OPEN]
-    differing = {str(launch["name"]) for launch in listed if wrong(launch, answer(launch))}
-    assert differing == OPEN.keys(), "take out of OPEN what agrees"

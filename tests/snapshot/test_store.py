@@ -426,3 +426,17 @@ def test_a_checkout_is_known_by_its_vocabulary() -> None:
     assert root is not None
     assert (root / "capabilities.yaml").is_file()
     assert (root / "registry" / "archcap" / "snapshot" / "store.py").samefile(store.__file__)
+
+
+def test_what_a_link_leads_to_is_written_and_no_device_is_replaced(tmp_path: Path) -> None:
+    place, link = tmp_path / "place", tmp_path / "link"
+    place.write_bytes(b"old")
+    link.symlink_to(place)
+    write_atomically(link, b"new")
+    assert (place.read_bytes(), link.is_symlink()) == (b"new", True)
+    device = tmp_path / "null"
+    device.symlink_to(os.devnull)
+    write_atomically(device, b"gone")
+    assert Path(os.devnull).is_char_device()
+    with pytest.raises(OSError, match="directory"):
+        write_atomically(tmp_path, b"x")

@@ -11,6 +11,7 @@ from archcap.resolver.complete import Completion
 from archcap.snapshot import store
 from archcap.verify import class_file
 from archcap.verify.class_check import check
+from archcap.verify.class_levels import across
 from archcap.verify.classes import work_out
 from archcap.verify.sparse import counts
 from tests.verify.conftest import REGISTRY
@@ -41,7 +42,7 @@ class PretrainedConfig:
 
     def to_dict(self):
         plain = lambda value: value.to_dict() if isinstance(value, PretrainedConfig) else value
-        return {name: plain(value) for name, value in vars(self).items()}
+        return {"model_type": self.model_type, **{name: plain(value) for name, value in vars(self).items()}}
 
 
 class StoneConfig(PretrainedConfig):
@@ -83,6 +84,34 @@ class VesselConfig(PretrainedConfig):
         super().__init__()
 
 
+class FleetConfig(PretrainedConfig):
+    model_type = "fleet"
+
+    def __init__(self, words=None, eye_config=None, ear_config=None, tied=True, span=5, **kwargs):
+        super().__init__(**kwargs)
+        self.ear_config = None if ear_config is None else EyeConfig(**ear_config)
+        self.text_config = StoneConfig(**(words or {}))
+        eye = dict(eye_config or {})
+        made = StoneConfig if eye.pop("model_type", "") == "siglip_vision_model" else EyeConfig
+        self.eye_config = made(**eye)
+        self.eye_config.span = span
+        if "deep" in eye:
+            self.eye_config.deep = eye["deep"] * 7 % 5
+        self.tied = tied
+        self.span = span
+
+
+class EyeConfig(PretrainedConfig):
+    model_type = "eye"
+    attribute_map = {"wide": "width"}
+
+    def __init__(self, width=8, deep=3, span=1, **kwargs):
+        self.width = width
+        self.deep = deep
+        self.span = span
+        super().__init__(**kwargs)
+
+
 class PickyConfig(PretrainedConfig):
     model_type = "picky"
 
@@ -90,8 +119,8 @@ class PickyConfig(PretrainedConfig):
         super().__init__(**kwargs)
 """
 _AUTO = """
-from transformers import PickyConfig, StoneConfig, VesselConfig
-CONFIG_MAPPING = {one.model_type: one for one in (StoneConfig, VesselConfig, PickyConfig)}
+from transformers import EyeConfig, FleetConfig, PickyConfig, StoneConfig, VesselConfig
+CONFIG_MAPPING = {one.model_type: one for one in (StoneConfig, VesselConfig, FleetConfig, EyeConfig, PickyConfig)}
 """
 _MODELS = """
 MODEL_FOR_CAUSAL_LM_MAPPING_NAMES = {
@@ -220,6 +249,37 @@ def test_a_level_made_of_the_outer_fields_is_found_out(engine):
     assert made is not None
     assert (made.config_class.levels, made.config_class.flat) == ({"text_config": "stone"}, "text_config")
     assert made.config_class.defaults == {"tied": False}
+
+
+@pytest.fixture(scope="module")
+def fleet(engine):
+    """What is found out of a class with two levels, of its levels, and of it across them."""
+    args = class_file.parser().parse_args(["check", "--engine", "sglang@0.5.23", *engine])
+    with class_file.process_of(args, store.default()) as process:
+        made = {}
+        for kind in ("fleet", "stone", "eye"):
+            described = process.classes({"type": kind, "configs": []})
+            made[kind] = work_out(kind, described, class_file.asker(process, kind)).config_class
+        known = {kind: Completion([one]) for kind, one in made.items()}
+        made["across"] = across("fleet", made["fleet"], known.get, class_file.asker(process, "fleet"))
+    return made
+
+
+def test_levels_under_another_name_and_of_other_classes_are_found_out(fleet):
+    one = fleet["fleet"]
+    assert one.levels == {"text_config": "stone", "eye_config": "eye", "ear_config": "eye"}
+    assert one.defaults["ear_config"] is None
+    assert (one.called, one.typed) == ({"text_config": "words"}, ("eye_config",))
+
+
+def test_what_a_class_changes_in_its_levels_is_found_out(fleet):
+    assert fleet["across"].fixed == {"eye_config.span": "same(span)"}
+    assert fleet["across"].spoils == {"eye_config.deep": ("eye_config.deep",)}
+    assert fleet["across"].derived == {}
+
+
+def test_a_class_without_levels_changes_none(fleet):
+    assert across("stone", fleet["stone"], lambda kind: None, lambda asked: [{} for _ in asked]) == ConfigClass()
 
 
 @pytest.mark.parametrize(

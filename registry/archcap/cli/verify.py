@@ -201,8 +201,8 @@ def _given(args: argparse.Namespace, engine: str, release: str, session: Session
     for number, line in enumerate(lines_of(args.launches), 1):
         if line.isspace():
             continue
-        place = f"line {number}"
-        value: JsonObject = {"id": place, **read_object(line, place), "release": release}
+        place = f"{args.launches} line {number}"
+        value: JsonObject = {"id": f"line {number}", **read_object(line, place), "release": release}
         if "platform" in value or "hardware" in value:
             yield launch_of(value, place, engine, configs, nodes)
             continue

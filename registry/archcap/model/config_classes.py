@@ -14,7 +14,7 @@ class ConfigClass(Interval):
 
     In a release the class does what all parts together say that hold there. A formula is `name(argument, …)`;
     `archcap.resolver.formulas` knows the names. Its arguments are fields of the same class, fields of a level below
-    with a dot, or literals as JSON behind `=`.
+    with a dot, or literals as JSON behind `=`. What a class changes in a level below is named with a dot, too.
     """
 
     defaults: JsonObject = {}
@@ -30,13 +30,23 @@ class ConfigClass(Interval):
     aliases: dict[str, str] = {}
     """Other spellings, each with the field it stands for."""
     levels: dict[str, str] = {}
-    """Nested configurations, each with the type of its class: `outer.level` where no `model_type` stands for it."""
+    """Nested configurations, each with the type of its class: `outer.level` where no `model_type` stands for it.
+
+    Where its default is null, there is one only if a configuration gives it.
+    """
+    typed: tuple[str, ...] = ()
+    """Levels whose own `model_type` says of which class they are."""
     flat: str | None = None
     """The level that is made of the outer fields where a configuration does not give it."""
+    called: dict[str, str] = {}
+    """Levels that a configuration gives under another name, each with that name."""
     filled: tuple[str, ...] = ()
     """Levels that get the class's own defaults also where a configuration gives a part of them."""
     spoils: dict[str, tuple[str, ...]] = {}
-    """Fields that only change what others are, each with the fields whose value nobody knows where it is given."""
+    """Fields that change others, each with the fields whose value nobody knows where it is given.
+
+    A field that names itself, or one of a level below, is then unknown even if it is given.
+    """
     dropped: tuple[str, ...] = ()
     """Fields that the class takes and forgets."""
     unknown: tuple[str, ...] = ()

@@ -21,6 +21,9 @@ class Everything(frozenset[str]):
     def __contains__(self, name: object) -> bool:
         return True
 
+    def __or__(self, other: object) -> Everything:
+        return self
+
 
 EVERYTHING = Everything({"*"})
 
@@ -105,9 +108,40 @@ class _Step(NamedTuple):
 
     def wanted(self, given: JsonObject) -> bool:
         """Return whether the field is worked out for a configuration."""
-        if self.field not in given:
+        if not _gives(given, self.field):
             return self.absent
-        return self.null if given[self.field] is None else self.given
+        return self.null if _value(given, self.field) is None else self.given
+
+
+def _level_of(config: JsonObject, path: str) -> tuple[JsonObject | None, str]:
+    """Return the level in which a path ends, None where there is none, and the field's name in it."""
+    if "." not in path:
+        return config, path
+    outer, _, rest = path.partition(".")
+    below = config.get(outer)
+    return _level_of(below, rest) if isinstance(below, dict) else (None, rest)
+
+
+def _gives(config: JsonObject, path: str) -> bool:
+    level, name = _level_of(config, path)
+    return level is not None and name in level
+
+
+def _value(config: JsonObject, path: str) -> Json:
+    level, name = _level_of(config, path)
+    return None if level is None else level.get(name)
+
+
+def _put(config: JsonObject, path: str, value: Json) -> None:
+    level, name = _level_of(config, path)
+    if level is not None:
+        level[name] = value
+
+
+def _drop(config: JsonObject, path: str) -> None:
+    level, name = _level_of(config, path)
+    if level is not None:
+        level.pop(name, None)
 
 
 class Completion:
@@ -115,12 +149,13 @@ class Completion:
 
     Attributes:
         levels: nested configurations, each with the type of its class.
+        typed: those whose own `model_type` says of which class they are.
         fields: everything the class takes, nested configurations apart.
     """
 
     __slots__ = (
-        "_aliases", "_assumed", "_defaults", "_dropped", "_filled", "_flat", "_spoils", "_steps", "_unknown",
-        "fields", "levels",
+        "_aliases", "_assumed", "_called", "_defaults", "_dropped", "_filled", "_flat", "_spoils", "_steps", "_unknown",
+        "fields", "levels", "typed",
     )  # fmt: skip
 
     def __init__(self, parts: Sequence[ConfigClass]) -> None:
@@ -136,8 +171,10 @@ class Completion:
         self._spoils = {name: fields for part in parts for name, fields in part.spoils.items()}
         self._unknown = frozenset(name for part in parts for name in part.unknown)
         self._filled = frozenset(name for part in parts for name in part.filled)
+        self._called = {name: other for part in parts for name, other in part.called.items()}
         self._flat = next((part.flat for part in parts if part.flat is not None), None)
         self.levels = {name: kind for part in parts for name, kind in part.levels.items()}
+        self.typed = frozenset(name for part in parts for name in part.typed)
         self._steps = _in_order(list(self._steps_of(parts)))
         named = (self._assumed, self._defaults, self._aliases, self._spoils, self._unknown)
         self.fields = frozenset({step.field for step in self._steps}.union(*named))
@@ -159,15 +196,21 @@ class Completion:
         return Formula(made.function, own)
 
     def renamed(self, given: JsonObject) -> JsonObject:
-        """Return *given* with each field under its own spelling; where it is given twice the later one holds."""
+        """Return *given* with each field under its own spelling; where it is given twice the other one holds."""
         aliases = self._aliases
         if aliases.keys().isdisjoint(given):
             return given
-        return {aliases.get(name, name): value for name, value in given.items()}
+        own = {name: value for name, value in given.items() if name not in aliases}
+        return own | {aliases[name]: value for name, value in given.items() if name in aliases}
+
+    def leaves_out(self, name: str, given: JsonObject) -> bool:
+        """Return whether there is a level only where it is given, and it is not."""
+        optional = name in self._defaults and self._defaults[name] is None
+        return optional and not isinstance(given.get(self._called.get(name, name)), dict)
 
     def level_of(self, name: str, given: JsonObject, below: Completion | None) -> JsonObject:
         """Return what a configuration says of one level, for which *below* is the class of its type."""
-        said, own = given.get(name), self._defaults.get(name)
+        said, own = given.get(self._called.get(name, name)), self._defaults.get(name)
         usual = own if isinstance(own, dict) else {}
         if isinstance(said, dict) and name not in self._filled:
             return said
@@ -186,15 +229,15 @@ class Completion:
         held = {**self._assumed, **self._defaults, **given, **levels}
         unknown = self._beyond(given) | below
         for name in unknown:
-            held.pop(name, None)
+            _drop(held, name)
         for step in self._steps:
             name = step.field
             if step.wanted(given) and (step.given or name not in unknown):
                 try:
-                    held[name] = step.formula.value(_reader(held, unknown))
+                    _put(held, name, step.formula.value(_reader(held, unknown)))
                 except Unworkable:
                     unknown.add(name)
-                    held.pop(name, None)
+                    _drop(held, name)
         self._spell(held, given, unknown)
         return held, unknown
 
@@ -202,8 +245,8 @@ class Completion:
         """Return the fields that nobody has worked out."""
         unknown = {name for name in self._unknown if given.get(name) is None}
         for cause, fields in self._spoils.items():
-            if given.get(cause) is not None:
-                unknown.update(name for name in fields if given.get(name) is None)
+            if _value(given, cause) is not None:
+                unknown.update(name for name in fields if name == cause or "." in name or given.get(name) is None)
         return unknown
 
     def _spell(self, held: JsonObject, given: JsonObject, unknown: set[str]) -> None:
@@ -224,11 +267,7 @@ def _reader(held: JsonObject, unknown: set[str]) -> Callable[[str], Json]:
     def read(name: str) -> Json:
         if name in unknown:
             raise Unworkable(name)
-        level, dot, field = name.partition(".")
-        if not dot:
-            return held.get(name)
-        below = held.get(level)
-        return below.get(field) if isinstance(below, dict) else None
+        return _value(held, name)
 
     return read
 
@@ -285,13 +324,15 @@ def _completed(config: JsonObject, known: Completion, class_of: ClassOf, depth: 
     levels: JsonObject = {}
     below_unknown: set[str] = set()
     for name, kind in known.levels.items() if depth < _DEEPEST else ():
+        if known.leaves_out(name, given):
+            continue
         below = class_of(kind)
         level = known.level_of(name, given, below)
-        if "." not in kind:  # a level that has a type of its own may be of another one
+        if name in known.typed:
             below = _class_of(level, class_of) or below
         level = level if "." in kind else {"model_type": kind, **level}
         if below is None:
-            levels[name] = level
+            levels[name] = dict(level)
             continue
         held, unknown = _completed(level, below, class_of, depth + 1)
         levels[name] = held

@@ -18,9 +18,15 @@ _POLL_S = 0.02
 def write_atomically(path: Path, data: bytes) -> None:
     """Write *data* to *path* so that any reader, and any crash, sees the old content or the new, never a part.
 
+    What a link leads to is written, not the link; a device or a pipe takes the data as it comes.
+
     Raises:
         OSError: nothing was changed and nothing is left behind.
     """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as stream:

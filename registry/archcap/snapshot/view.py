@@ -16,7 +16,7 @@ from archcap.model.base import Json, JsonObject
 from archcap.model.config_classes import ConfigClass
 from archcap.model.engine import Engine, Names, Setting, SettingSpan
 from archcap.model.vocabulary import Capability
-from archcap.resolver.complete import Completion, Levels, complete, levels_of
+from archcap.resolver.complete import EVERYTHING, Completed, Completion, Levels, complete, levels_of
 from archcap.snapshot.facts import EngineFacts
 from archcap.snapshot.lazy import LazyMapping, record, section
 from archcap.snapshot.support import conditions_of, has_at
@@ -199,8 +199,13 @@ class ReleaseView:
         if kept is None:
             if len(self._levels) >= _KEPT:
                 self._levels.clear()
-            kept = self._levels[key] = levels_of(complete(config, self.config_class), self.code)
+            kept = self._levels[key] = levels_of(self._completed(config), self.code)
         return kept
+
+    def _completed(self, config: JsonObject) -> Completed:
+        if self._facts.raw_config_classes and config.get("model_type") is None:
+            return Completed(config, EVERYTHING)  # nothing says whose fields these are
+        return complete(config, self.config_class)
 
     # -- capabilities -----------------------------------------------------------------------
 

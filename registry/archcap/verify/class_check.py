@@ -63,7 +63,7 @@ def check(kind: str, ask: Ask, class_of: ClassOf, count: int, seed: str) -> Tall
         seed: of their randomness.
     """
     tally = Tally()
-    base = ask([{}])[0]
+    base = bare(ask)
     if base is None:
         return tally
     chance = random.Random(f"{seed} {kind}")
@@ -71,7 +71,7 @@ def check(kind: str, ask: Ask, class_of: ClassOf, count: int, seed: str) -> Tall
         wanted = count - tally.configs
         if wanted <= 0:
             break
-        asked = [_whole(base, chance) for _ in range(wanted)]
+        asked = [whole(base, chance) for _ in range(wanted)]
         for given, fields in zip(asked, ask(asked), strict=True):
             if fields is not None:
                 tally.configs += 1
@@ -79,27 +79,56 @@ def check(kind: str, ask: Ask, class_of: ClassOf, count: int, seed: str) -> Tall
     return tally
 
 
-def _whole(base: JsonObject, chance: random.Random) -> JsonObject:
-    """Return a random configuration of a class with random levels below it."""
+def bare(ask: Ask) -> JsonObject | None:
+    """Return what a class makes of nothing, with the levels it makes only where they are given as it makes them then.
+
+    Args:
+        ask: the class.
+    """
+    base = ask([{}])[0]
+    names = [name for name, value in (base or {}).items() if value is None and name.endswith("_config")]
+    for name, fields in zip(names, ask([{name: {}} for name in names]) if names else [], strict=True):
+        level = fields.get(name) if fields else None
+        if base is not None and isinstance(level, dict) and "model_type" in level:
+            base[name] = level
+    return base
+
+
+def whole(base: JsonObject, chance: random.Random) -> JsonObject:
+    """Return a random configuration of a class with random levels below it.
+
+    Args:
+        base: the configuration the class makes out of nothing.
+        chance: where randomness comes from.
+    """
     levels = tuple(name for name, below in base.items() if isinstance(below, dict) and "model_type" in below)
     names = tuple(name for name in sorted(base) if counts(name) and name not in levels)
     given = sparse(Shape(base, names, (), {}), chance, chance.choice(_SHARES))
     for name in levels:
         below = base[name]
         if isinstance(below, dict) and chance.random() < _LEVEL:
-            given[name] = _whole(below, chance)
+            given[name] = whole(below, chance)
     return given
 
 
 def _compare(tally: Tally, done: Completed, given: JsonObject, theirs: JsonObject) -> None:
-    for path, mine, real in _fields(done.config, theirs):
-        if path in done.unknown or isinstance(done.unknown, Everything):
-            tally.unknown[path] += 1
-        elif mine == real:
+    for path, mine, real in compared(done, theirs):
+        if mine == real:
             tally.equal += 1
         else:
             tally.wrong[path] += 1
             tally.examples.setdefault(path, f"{str(given)[:300]}: {real!r:.100}, ours {mine!r:.100}")
+    unknown = [path for path, _, _ in _fields(done.config, theirs) if _unknown(done, path)]
+    tally.unknown.update(unknown)
+
+
+def compared(done: Completed, theirs: JsonObject) -> Iterator[tuple[str, Json, Json]]:
+    """Yield every field that we claim to know and that counts, with its path, our value and the class's."""
+    return (one for one in _fields(done.config, theirs) if not _unknown(done, one[0]))
+
+
+def _unknown(done: Completed, path: str) -> bool:
+    return path in done.unknown or isinstance(done.unknown, Everything)
 
 
 def _fields(ours: Mapping[str, Json], theirs: Mapping[str, Json], path: str = "") -> Iterator[tuple[str, Json, Json]]:

@@ -30,6 +30,7 @@ from archcap.resolver.formulas import formula
 from archcap.snapshot import Snapshot, store
 from archcap.snapshot.files import write_atomically
 from archcap.verify.class_check import Tally, check, lines
+from archcap.verify.class_levels import across
 from archcap.verify.classes import Ask, work_out
 from archcap.verify.devices import machine_of
 from archcap.verify.engine_process import EngineProcess, Environment
@@ -44,7 +45,7 @@ _HEAD = """\
 _GPU = "h100"
 _OUT = Path("registry/engines/sglang/config_classes.yaml")
 _WIDTH = 160
-_NOTES = ("open", "none", "bare")
+_NOTES = ("open", "none", "bare", "across")
 """What is found besides what a class does."""
 _ABSENT = "no value at all"
 
@@ -67,7 +68,23 @@ def ask(process: EngineProcess, release: str, architectures: frozenset[str], fou
             yield f"{kind}: {_summary(found['classes'][digest])}"
         levels = found["classes"][digest].get("levels")
         waiting += list(levels.values()) if isinstance(levels, dict) else []  # type: ignore[arg-type]
+    yield from _across(process, digests, found)
     found["releases"][release] = digests
+
+
+def _across(process: EngineProcess, digests: JsonObject, found: Findings) -> Iterator[str]:
+    """Find out what the classes of one release do across their levels, and yield a line for each that does anything."""
+    classes = {kind: found["classes"][str(digest)] for kind, digest in digests.items()}
+    own = {kind: Completion([_record(said)]) for kind, said in classes.items() if not said.get("none")}
+    whole = {kind: _record(_with_levels(said, own)) for kind, said in classes.items() if not said.get("none")}
+    known = {kind: Completion([one]) for kind, one in whole.items()}
+    for kind, one in whole.items():
+        if one.levels and "across" not in classes[kind]:
+            made = across(kind, one, known.get, asker(process, kind))
+            said: JsonObject = made.model_dump(mode="json", exclude_defaults=True)
+            classes[kind]["across"] = said
+            if said:
+                yield f"{kind}, across its levels: {json.dumps(said)}"
 
 
 def _used(process: EngineProcess, architectures: frozenset[str]) -> list[str]:
@@ -139,7 +156,7 @@ def merged(found: Findings, releases: Sequence[str]) -> dict[str, list[ConfigCla
         classes = {kind: found["classes"][str(digest)] for kind, digest in digests.items()}
         known = {kind: Completion([_record(said)]) for kind, said in classes.items() if not said.get("none")}
         for kind, said in classes.items():
-            for statement in _statements(_with_levels(said, known)):
+            for statement in _statements(_with_across(_with_levels(said, known))):
                 held.setdefault(kind, {}).setdefault(statement, []).append(at)
     bounds = [None, *releases[1:], None]
     return {kind: list(_parts(statements, bounds)) for kind, statements in held.items()}
@@ -165,12 +182,24 @@ def _with_levels(said: JsonObject, known: Mapping[str, Completion]) -> JsonObjec
     return {**parts, "filled": kept}
 
 
+def _with_across(said: JsonObject) -> JsonObject:
+    """Return a class with what it does across its levels."""
+    beside = said.get("across")
+    parts = dict(said)
+    for part, more in beside.items() if isinstance(beside, dict) else ():
+        held = parts.get(part)
+        assert isinstance(more, dict)
+        parts[part] = {**(held if isinstance(held, dict) else {}), **more}
+    return parts
+
+
 def _special(kind: str, made: JsonObject, known: Mapping[str, Completion]) -> JsonObject:
     """Return what has to be given to the class of a level for it to end as *made*."""
     special: JsonObject = {}
     for _ in range(3):  # a field that is given may change others
-        usual = complete({**special, "model_type": kind}, known.get).config
-        other = {field: value for field, value in made.items() if usual.get(field, _ABSENT) != value}
+        usual = complete({**special, "model_type": kind}, known.get)
+        told = {field: value for field, value in made.items() if field not in usual.unknown}
+        other = {field: value for field, value in told.items() if usual.config.get(field, _ABSENT) != value}
         if not other:
             break
         special |= other

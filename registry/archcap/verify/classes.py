@@ -25,6 +25,8 @@ _PROBES, _CHECKS, _ENOUGH, _TURNS = 70, 80, 6, 4
 _PROBED: tuple[Json, ...] = (1, 2, True, 0.5, [1], [0, 1], ["full_attention"], "M*-", {"a": 1})
 """Values of every kind, to see whether something that has no field of its own changes others."""
 _WORKED_OUT = ("defaults", "derived", "nulls", "fixed")
+_KINDS = ("llama", "siglip_vision_model")
+"""Two types that have little in common."""
 _LONGEST = 800
 """Characters of the longest list that is a default."""
 
@@ -64,17 +66,20 @@ def work_out(kind: str, described: JsonObject, ask: Ask) -> Found | None:
     if base is None:
         return None
     levels = {name: level for name, level in _texts(described.get("levels")).items() if level}
-    aliases = {other: name for other, name in _texts(described.get("aliases")).items() if name in base}
-    spoils = _spoils(base, described, ask)
-    shape = _shape(base, levels, aliases, _hidden(base, described, spoils), ask)
+    aliases = _spelled(base, _texts(described.get("aliases")), ask)
+    called = _called(base, levels, described, ask)
+    spoils = {name: fields for name, fields in _spoils(base, described, ask).items() if name not in called.values()}
+    shape = replace(_shape(base, levels, aliases, _hidden(base, described, spoils), ask), called=called)
     flat = _flat(base, levels, ask)
     made = ConfigClass(
         aliases={other: name for other, name in aliases.items() if counts(other)},
         levels=levels,
         flat=flat,
+        called=called,
+        typed=tuple(name for name in levels if _is_typed(name, called.get(name, name), base, ask)),
         filled=_filled(base, levels, flat, ask),
         spoils=spoils,
-        dropped=tuple(name for name in _silent(base, described) if name not in spoils),
+        dropped=tuple(name for name in _silent(base, described) if name not in spoils and name not in called.values()),
     )
     found = _worked_out(kind, made, shape, ask)
     beyond = {name for name in shape.hidden if any(one in found.open for one in spoils[name])}
@@ -105,6 +110,33 @@ def _shape(base: JsonObject, levels: dict[str, str], aliases: dict[str, str], hi
     return Shape(base, tuple(names), tuple(levels), nullable, hidden)
 
 
+def _spelled(base: JsonObject, said: Mapping[str, str], ask: Ask) -> dict[str, str]:
+    """Return the other spellings with the field each stands for: the one that gives way where both are given.
+
+    What a class only answers to, and does not take, is no spelling but a field.
+    """
+    known = {other: name for other, name in said.items() if name in base}
+    found: dict[str, str] = {}
+    for other, name in known.items():
+        one = _count_of(base[name])
+        alone = list(known.values()).count(name) == 1 and other in base
+        if not alone or not _ends(name, one * 2, {name: one * 2, other: one * 4}, ask):
+            found[other] = name
+        elif _ends(name, one * 4, {other: one * 4}, ask):
+            found[name] = other
+    return found
+
+
+def _count_of(value: Json) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 4
+
+
+def _ends(name: str, value: int, given: JsonObject, ask: Ask) -> bool:
+    """Return whether a field ends with a value where something is given."""
+    fields = ask([given])[0]
+    return fields is not None and fields.get(name) == value
+
+
 def _silent(base: JsonObject, described: JsonObject) -> list[str]:
     """Return what the class takes and has no field for."""
     arguments = described.get("arguments")
@@ -121,6 +153,31 @@ def _spoils(base: JsonObject, described: JsonObject, ask: Ask) -> dict[str, tupl
         if changed:
             found[name] = tuple(sorted(changed))
     return found
+
+
+def _called(base: JsonObject, levels: Iterable[str], described: JsonObject, ask: Ask) -> dict[str, str]:
+    """Return the levels that a configuration gives under another name, each with that name."""
+    found: dict[str, str] = {}
+    for level in levels:
+        inner = base.get(level)
+        value = inner.get("num_hidden_layers") if isinstance(inner, dict) else None
+        if isinstance(value, int) and not _follows(level, level, value + 12, ask):
+            others = (name for name in _silent(base, described) if _follows(name, level, value + 12, ask))
+            found |= zip([level], others, strict=False)
+    return found
+
+
+def _is_typed(level: str, name: str, base: JsonObject, ask: Ask) -> bool:
+    """Return whether a level is of the class that its own type names: then it has other fields."""
+    usual = base.get(level)
+    others = [fields.get(level) for fields in ask([{name: {"model_type": kind}} for kind in _KINDS]) if fields]
+    return isinstance(usual, dict) and any(isinstance(made, dict) and usual.keys() != made.keys() for made in others)
+
+
+def _follows(name: str, level: str, layers: int, ask: Ask) -> bool:
+    fields = ask([{name: {"num_hidden_layers": layers}}])[0]
+    made = fields.get(level) if fields else None
+    return isinstance(made, dict) and made.get("num_hidden_layers") == layers
 
 
 def _hidden(base: JsonObject, described: JsonObject, spoils: Mapping[str, Sequence[str]]) -> JsonObject:
@@ -309,8 +366,9 @@ def _fitted(made: ConfigClass, shape: Shape, rows: Sequence[Row]) -> ConfigClass
     fit = _Fit(made, shape, rows)
     for name in shape.names:
         fit.sort(name)
+    optional: JsonObject = {name: None for name in shape.levels if shape.base.get(name) is None}
     update = {
-        "defaults": fit.defaults, "assumed": dict(shape.hidden), "derived": fit.derived,
+        "defaults": {**fit.defaults, **optional}, "assumed": dict(shape.hidden), "derived": fit.derived,
         "nulls": fit.nulls, "fixed": fit.fixed, "unknown": tuple(fit.unknown),
     }  # fmt: skip
     return made.model_copy(update=update)

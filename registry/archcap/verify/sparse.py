@@ -32,6 +32,7 @@ _OFTEN_NUMBERS = re.compile(r"(heads|dim|window|size|layers|rank|experts|topk|in
 _NULLS = 0.06
 _LEVEL = 0.25
 _LEVEL_FIELDS = ("hidden_size", "num_hidden_layers", "vocab_size", "intermediate_size", "tie_word_embeddings")
+"""Fields of a level that are often given; the others are now and then."""
 
 
 def counts(name: str) -> bool:
@@ -49,6 +50,7 @@ class Shape:
         levels: nested configurations.
         nullable: what the class makes of a null in each field that takes one.
         hidden: what it takes and has no field for but changes others, with the value it assumes.
+        called: levels that are given under another name.
     """
 
     base: JsonObject
@@ -56,6 +58,7 @@ class Shape:
     levels: tuple[str, ...]
     nullable: Mapping[str, JsonObject]
     hidden: Mapping[str, Json] = field(default_factory=dict)
+    called: Mapping[str, str] = field(default_factory=dict)
 
 
 def sparse(shape: Shape, chance: random.Random, share: float, only: str | None = None) -> JsonObject:
@@ -76,7 +79,7 @@ def sparse(shape: Shape, chance: random.Random, share: float, only: str | None =
             elif (value := _other(name, values[name], chance)) is not None:
                 given[name] = value
     if only is None:
-        given |= _levels(shape, chance)
+        given |= _levels(shape, chance, share)
         _fit_lists(given, shape, chance)
     return given
 
@@ -106,15 +109,20 @@ def _number(name: str, value: int, chance: random.Random) -> int:
     return value * chance.choice((1, 2, 3, 4)) if value < 4096 or chance.random() < 0.7 else value // 2
 
 
-def _levels(shape: Shape, chance: random.Random) -> JsonObject:
+def _levels(shape: Shape, chance: random.Random, share: float) -> JsonObject:
     """Return nested configurations that say a little."""
     given: JsonObject = {}
     for name in shape.levels:
         base = shape.base.get(name)
         if isinstance(base, dict) and chance.random() < _LEVEL:
-            chosen = [one for one in _LEVEL_FIELDS if one in base and chance.random() < 0.5]
-            given[name] = {one: value for one in chosen if (value := _other(one, base[one], chance)) is not None}
+            chosen = [one for one in base if counts(one) and chance.random() < _often(one, share)]
+            said: JsonObject = {one: value for one in chosen if (value := _other(one, base[one], chance)) is not None}
+            given[shape.called.get(name, name)] = said
     return given
+
+
+def _often(name: str, share: float) -> float:
+    return 0.5 if name in _LEVEL_FIELDS else share / 3
 
 
 def _fit_lists(given: JsonObject, shape: Shape, chance: random.Random) -> None:

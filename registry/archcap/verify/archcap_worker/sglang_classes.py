@@ -85,8 +85,18 @@ def described(kind: str) -> Object:
     aliases = getattr(made, "attribute_map", None) or {}
     levels: Object = {}
     with contextlib.suppress(Exception):
-        levels = {name: _kind_of(type(level), f"{kind}.{name}") for name, level in _levels(made()).items()}
+        levels = {name: _kind_of(type(level), f"{kind}.{name}") for name, level in _all_levels(made).items()}
     return {"aliases": dict(aliases), "levels": levels, "arguments": _arguments(made), "source": _source(made)}
+
+
+def _all_levels(made: type) -> dict[str, object]:
+    """Return the levels a class makes of nothing, and those it makes only where they are given."""
+    found = _levels(made())
+    for name in _arguments(made):
+        if name.endswith("_config") and name not in found:
+            with contextlib.suppress(Exception):
+                found |= {one: level for one, level in _levels(made(**{name: {}})).items() if one == name}
+    return found
 
 
 def _kind_of(made: type, place: str) -> str:
