@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Literal, cast
+from collections.abc import Iterable, Mapping
+from typing import cast
 
 from archcap.model.base import Json, JsonObject
 from archcap.model.resolution import Fix, Resolution, SettingValue, Undetermined
@@ -44,30 +44,34 @@ def answer_of(outcome: Outcome, digest: str, fixes: tuple[Fix, ...] | None) -> R
 def settings_of(outcome: Outcome) -> dict[str, SettingValue]:
     """Return every setting the user gave or a rule wrote, with who decided it."""
     run, given, defaults = outcome.run, outcome.subject.settings, outcome.subject.view.defaults
-    settled = cast(Callable[[str], Json], run.settings.__getitem__)  # what is unknown is replaced at the end
-    last, leaves = _last_writes(outcome)
+    settled = cast(Mapping[str, Json], run.settings)  # what is unknown is replaced at the end
+    writes, leaves = _last_writes(outcome)
     settings: dict[str, SettingValue] = {}
-    for name in dict.fromkeys([*given, *last]):
-        rule, asked, default = last.get(name), given.get(name), defaults.get(name)
-        origin: Literal["user", "rule"] = "user" if rule is None else "rule"
-        settings[name] = SettingValue(settled(name), origin, rule, asked, default, leaves.get(name))
+    for name in dict.fromkeys([*given, *writes]):
+        write, asked, default = writes.get(name), given.get(name), defaults.get(name)
+        if write is None:
+            settings[name] = SettingValue(settled[name], "user", None, asked, default)
+        elif name in leaves:
+            settings[name] = SettingValue(settled[name], "rule", write[0], asked, default, leaves[name])
+        else:
+            settings[name] = SettingValue(write[1], "rule", write[0], asked, default)
     for name in _unsure(run):
         settings[name] = SettingValue(None, "unknown", None, given.get(name), defaults.get(name))
     return settings
 
 
-def _last_writes(outcome: Outcome) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the rule that wrote each setting last, and of those written in parts the rule of each part."""
+def _last_writes(outcome: Outcome) -> tuple[dict[str, tuple[str, Json]], dict[str, dict[str, str]]]:
+    """Return the rule that wrote each setting last and what it wrote, and of a setting in parts each part's rule."""
     statements = outcome.subject.view.program.statements
-    last: dict[str, str] = {}
+    last: dict[str, tuple[str, Json]] = {}
     leaves: dict[str, dict[str, str]] = {}
-    for kind, index, name, _ in outcome.run.trace:
+    for kind, index, name, value in outcome.run.trace:
         if kind is _SET:
             rule = statements[index].id
             if "." in name:
                 name, _, leaf = name.partition(".")
                 leaves.setdefault(name, {})[leaf] = rule
-            last[name] = rule
+            last[name] = rule, value
     return last, leaves
 
 

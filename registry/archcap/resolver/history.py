@@ -120,7 +120,8 @@ class History:
 
     def _index(self) -> dict[str, int]:
         """Return where each name was written last: mostly that is before the event asked about."""
-        last = self._last = {event[NAME]: at for at, event in enumerate(self.run.trace)}
+        names = [event[NAME] for event in self.run.trace]
+        last = self._last = dict(zip(names, range(len(names)), strict=True))
         self._in_parts = frozenset([name.partition(".")[0] for name in last if "." in name])
         return last
 

@@ -17,11 +17,13 @@ from archcap.rules.run import Function, Inputs, Moment, Reference, Unknown, Valu
 from archcap.rules.state import Result, State, Store
 
 _ABSENT = object()
+_DEAR = 12
+"""Nodes of an expression from which on what it is worth is kept."""
 
 
 Found = dict[Reference, None]
-Why = Callable[[State, Found], Result]
-"""Adds the names whose values alone make an expression what it is in a state; returns whether it holds."""
+Why = Callable[[State, Found], None]
+"""Adds the names whose values alone make an expression what it is in a state."""
 
 
 class _Layers(dict[str, Result]):
@@ -93,21 +95,22 @@ class Remembering(Evaluator):
 
 def _lasts(node: x.Expr) -> bool:
     """Return whether a node is dear enough to be remembered, and is worth the same wherever it stands."""
-    return type(node) in _WHYS and not any(isinstance(part, x.Local) for part in x.walk(node))
+    if not isinstance(node, x.Defined) and (type(node) not in _WHYS or x.size(node) < _DEAR):
+        return False
+    return not any(isinstance(part, x.Local) for part in x.walk(node))
 
 
 def _told_once(node: x.Expr, why: Why) -> Why:
     if not _lasts(node):
         return why
 
-    def told(state: State, found: Found) -> Result:
+    def told(state: State, found: Found) -> None:
         worth = state.worth  # type: ignore[attr-defined]
         if told not in worth:
             own: Found = {}
-            worth[told] = why(state, own), own
-        holds, own = worth[told]
-        found.update(own)
-        return holds
+            why(state, own)
+            worth[told] = own
+        found.update(worth[told])
 
     return told
 
@@ -210,14 +213,13 @@ class Judge:
             return found
         parts = self._parts(node)
         plain = {part: None for part in parts if isinstance(part, Reference)}
-        whys = tuple(part for part in parts if not isinstance(part, Reference))
-        truth = self.evaluator.truth(node)
+        if len(plain) == len(parts):
+            return lambda state, found: found.update(plain)
+        whys = tuple(_adds(part) if isinstance(part, Reference) else part for part in parts)
 
-        def why(state: State, found: Found) -> Result:
-            found.update(plain)
+        def why(state: State, found: Found) -> None:
             for part in whys:
                 part(state, found)
-            return _safe(truth, state)
 
         return why
 
@@ -233,66 +235,66 @@ class Judge:
     def why_bool(self, node: x.Bool) -> Why:
         """Return what adds what decides `and` / `or`."""
         decides = node.op == "or"
-        items = tuple(map(self._why, node.items))
+        truth = self.evaluator.truth
+        items = tuple((truth(item), self._why(item)) for item in node.items)
 
-        def why(state: State, found: Found) -> Result:
-            gathered: Found = {}
-            whole: Result = not decides
-            for because in items:
-                own: Found = {}
-                holds = because(state, own)
-                if holds is decides:
-                    found.update(own)
-                    return decides
-                if type(holds) is Unknown:
-                    whole = holds
-                gathered.update(own)
-            found.update(gathered)
-            return whole
+        def why(state: State, found: Found) -> None:
+            for holds, because in items:
+                if _safe(holds, state) is decides:
+                    because(state, found)
+                    return
+            for _, because in items:
+                because(state, found)
 
         return why
 
     def why_choice(self, node: x.IfElse) -> Why:
         """Return what adds what decides `a if b else c`."""
+        truth = self.evaluator.truth(node.test)
         test, yes, no = self._why(node.test), self._why(node.yes), self._why(node.no)
 
-        def why(state: State, found: Found) -> Result:
-            holds = test(state, found)
-            taken = [side(state, found) for side, left in ((yes, False), (no, True)) if holds is not left]
-            return taken[0] if len(taken) == 1 else holds
+        def why(state: State, found: Found) -> None:
+            test(state, found)
+            holds = _safe(truth, state)
+            if holds is not False:
+                yes(state, found)
+            if holds is not True:
+                no(state, found)
 
         return why
 
     def why_define(self, node: x.Defined) -> Why:
         """Return what adds what decides a definition: the condition and the value of the row taken."""
-        rows: list[tuple[Why | None, Why]] = []
+        rows: list[tuple[Eval | None, Why | None, Why]] = []
 
-        def why(state: State, found: Found) -> Result:
+        def why(state: State, found: Found) -> None:
             if not rows:
                 rows.extend(self._rows(node))  # when first asked: few of the definitions ever are
-            unsure: Result = None
-            for when, value in rows:
-                own: Found = {}
-                holds = True if when is None else when(state, own)
+            for when, because, value in rows:
+                holds = True if when is None else _safe(when, state)
                 if holds is False:
                     continue
-                found.update(own)
-                worth = value(state, found)
+                if because is not None:
+                    because(state, found)
+                value(state, found)
                 if holds is True:
-                    return worth if unsure is None else unsure
-                unsure = holds
-            return unsure
+                    return
 
         return why
 
-    def _rows(self, node: x.Defined) -> list[tuple[Why | None, Why]]:
+    def _rows(self, node: x.Defined) -> list[tuple[Eval | None, Why | None, Why]]:
         """Return a definition's rows with the arguments in place."""
-        define = self.evaluator.defines[node.name]
+        evaluator = self.evaluator
+        define = evaluator.defines[node.name]
         values = dict(zip(define.params, node.args, strict=True))
-        rows: list[tuple[Why | None, Why]] = []
+        rows: list[tuple[Eval | None, Why | None, Why]] = []
         for row in define.rows:
             value = self._why(x.replace_locals(row.value, values))
-            rows.append((None if row.when is None else self._why(x.replace_locals(row.when, values)), value))
+            if row.when is None:
+                rows.append((None, None, value))
+            else:
+                when = x.replace_locals(row.when, values)
+                rows.append((evaluator.truth(when), self._why(when), value))
         return rows
 
 
@@ -301,6 +303,10 @@ def _safe(run: Eval, state: State) -> Any:
         return run(state)
     except RAISES:
         return Unknown(frozenset({"an exception of the engine"}))
+
+
+def _adds(reference: Reference) -> Why:
+    return lambda state, found: found.setdefault(reference)
 
 
 _WHYS: dict[type[x.Expr], Callable[[Judge, Any], Why]] = {

@@ -76,6 +76,10 @@ class Given(Mapping[str, Value]):
     def __getitem__(self, name: str) -> Value:
         return self.own[name] if name in self.own else self.defaults[name]
 
+    def get(self, name: str, default: Any = None, /) -> Any:
+        """Return the value of a setting, *default* where there is none."""
+        return self.own[name] if name in self.own else self.defaults.get(name, default)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.copy())
 
