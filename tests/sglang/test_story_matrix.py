@@ -14,7 +14,7 @@ import pytest
 from archcap.cli.console import table
 from archcap.errors import RequestError
 from archcap.model.base import JsonObject
-from archcap.model.resolution import Resolution
+from archcap.model.resolution import Resolution, deciding
 from archcap.snapshot.store import default
 from tests.sglang.spec_launches import DFLASH, DFLASH_DRAFT, NEXTN, launch, qwen35
 
@@ -107,3 +107,11 @@ def test_story_three_is_silent_in_0_5_17_alone_of_the_later_ones() -> None:
 @pytest.mark.parametrize(("release", "verdicts"), [("0.5.9", ("unsafe",)), ("0.5.17", ("ok", "adjusted"))])
 def test_story_four_was_unsafe_and_is_not(release: str, verdicts: tuple[str, ...]) -> None:
     assert story_four(release).verdict in verdicts
+
+
+def test_a_refusal_is_told_before_a_hazard_that_was_met_earlier() -> None:
+    answer = story_one("0.5.15")
+    assert [one.severity for one in answer.findings if one.severity in CAUSES] == ["unsafe", "error"]
+    told = deciding(answer.verdict, answer.findings)
+    assert told is not None
+    assert told.rule == "architecture.unknown"

@@ -11,7 +11,7 @@ from archcap.cli.launch import Asked, add_launch_options, asked, engine_release,
 from archcap.errors import RequestError
 from archcap.model.base import JsonObject
 from archcap.model.codec import dumps, to_json, to_object
-from archcap.model.resolution import Resolution
+from archcap.model.resolution import Resolution, deciding
 from archcap.resolver import resolve
 
 SUMMARY = "say whether a launch starts, what it changes, why not, and what would"
@@ -108,5 +108,5 @@ def _on_release(question: Asked, release: str, form: str, session: Session) -> t
         return [release, "refused", error.message], FOUND
     if form == "json":
         session.console.write_bytes(to_json(answer))
-    worst = next((one.message for one in answer.findings if one.severity in ("error", "unsafe")), "")
-    return [release, answer.verdict, worst], EXITS[answer.verdict]
+    blocker = deciding(answer.verdict, answer.findings)
+    return [release, answer.verdict, blocker.message if blocker is not None else ""], EXITS[answer.verdict]

@@ -5,6 +5,7 @@ Not validated: an answer is built a thousand times a second, by our own code.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Literal
 
@@ -101,3 +102,18 @@ class Resolution:
     id: str | int | None = None
     peer: Resolution | None = None
     """Of a linked pair: the other server's own answer."""
+
+
+_DECIDES: Mapping[str, str] = {"refused": "error", "unsafe": "unsafe"}
+
+
+def deciding(verdict: str, findings: Iterable[Finding]) -> Finding | None:
+    """Return the finding a verdict stands on.
+
+    Args:
+        verdict: of an answer.
+        findings: of the same answer, in its order.
+    Returns:
+        The first refusal of a refused launch, the first hazard of an unsafe one; None where nothing stands in the way.
+    """
+    return next((one for one in findings if one.severity == _DECIDES.get(verdict)), None)

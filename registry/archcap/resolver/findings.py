@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from archcap.model.base import Json
-from archcap.model.resolution import Cause, Finding
+from archcap.model.resolution import Cause, Finding, deciding
 from archcap.resolver import wording
 from archcap.resolver.causes import causes_of
 from archcap.resolver.outcome import CHOICE, Bar, Outcome, statement_of
@@ -26,9 +26,9 @@ def findings_of(outcome: Outcome) -> tuple[Finding, ...]:
 def _of_peer(outcome: Outcome) -> Iterator[Finding]:
     """Yield that the other server of a pair does not serve, with what stands in its way."""
     peer = outcome.peer
-    if peer is None or peer.verdict not in ("refused", "unsafe"):
+    first = deciding(peer.verdict, findings_of(peer)) if peer is not None else None
+    if peer is None or first is None:
         return
-    first = next(one for one in findings_of(peer) if one.severity in ("error", "unsafe"))
     message = wording.of_peer(peer.verdict, first.message)
     causes = tuple(replace(cause, text=wording.peers(cause.text)) for cause in first.causes)
     yield Finding(first.rule, "unsafe", first.stage, message, causes, first.source, first.evidence,

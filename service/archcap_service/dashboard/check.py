@@ -12,7 +12,7 @@ from archcap.cli.text import flat
 from archcap.errors import RequestError
 from archcap.model.base import Json
 from archcap.model.codec import dumps
-from archcap.model.resolution import Cause, Finding, Fix, Resolution, SettingValue
+from archcap.model.resolution import Cause, Finding, Fix, Resolution, SettingValue, deciding
 from archcap.resolver import resolve
 from archcap.snapshot import Snapshot
 from archcap_service.dashboard.examples import examples_of
@@ -329,5 +329,5 @@ def _cell(question: Question, seen: Understood, release: str, snapshot: Snapshot
         if error.code != "unknown-setting":
             raise
         return StripCell(release, "refused", error.message, path, here)
-    worst = [one.message for one in _worst_first(found.findings) if one.severity in ("error", "unsafe")]
-    return StripCell(release, found.verdict, next(iter(worst), ""), path, here)
+    blocker = deciding(found.verdict, found.findings)
+    return StripCell(release, found.verdict, blocker.message if blocker is not None else "", path, here)
