@@ -115,3 +115,24 @@ def test_misuse_is_one_line(capctl, words, says):
 )
 def test_how_it_reads(capctl, golden, name, before, after, flags):
     golden(f"{name}.txt", asked(capctl, before, after, *flags).out)
+
+
+ENVIRONMENT = [
+    ("0.9", "0.11", "TOY_LAYOUT=flat", [{"name": "TOY_LAYOUT", "kind": "new", "instead": None}]),
+    ("0.11", "0.9", "TOY_LAYOUT=flat",
+     [{"name": "TOY_LAYOUT", "kind": "gone", "instead": "nothing: pages are always paged"}]),
+    ("0.10", "0.11", "TOY_LAYOUT=flat", []),
+    ("0.9", "0.11", "TOY_FORCE_PLAIN=1", []),
+    ("0.9", "0.11", "HOME=/root", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after", "given", "changes"), ENVIRONMENT)
+def test_a_variable_that_only_one_release_reads_is_told(capctl, before, after, given, changes):
+    found = asked(capctl, before, after, words=("--format", "json", "--env", given)).json
+    assert found["environment"] == changes
+
+
+def test_a_variable_that_is_gone_is_told_with_what_does_its_work(capctl):
+    ran = asked(capctl, "0.11", "0.9", words=("--env", "TOY_LAYOUT=flat"))
+    assert "TOY_LAYOUT  is not read any more  nothing: pages are always paged" in ran.out

@@ -112,3 +112,19 @@ def test_the_translated_launch_is_the_one_the_engine_was_asked(launch: Any) -> N
 def test_flags_of_all_launches_that_are_not_what_they_were() -> None:
     found = {one.flag: (one.kind, one.now) for launch in LAUNCHES for one in upgraded(launch).flags}
     assert found == FLAGS
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "name", "kind"),
+    [
+        ("0.5.20", "0.5.23", "SGLANG_ENABLE_UNIFIED_RADIX_TREE", "gone"),
+        ("0.5.17", "0.5.18", "SGLANG_OPT_USE_DEEPGEMM_MEGA_MOE", "gone"),
+        ("0.5.9", "0.5.23", "SGLANG_USE_AITER_UNIFIED_ATTN", "new"),
+        ("0.5.18", "0.5.23", "SGLANG_USE_AITER_UNIFIED_ATTN", None),
+        ("0.5.18", "0.5.23", "NCCL_MAX_NCHANNELS", None),
+    ],
+)
+def test_a_variable_of_the_launch_is_told_when_only_one_release_reads_it(before, after, name, kind):
+    question = {"engine": "sglang", "release": before, "architecture": "LlamaForCausalLM", "env": {name: "1"}}
+    found = upgrade(request_of(question), store.default(), after, {})
+    assert [(one.name, one.kind) for one in found.environment] == ([(name, kind)] if kind else [])

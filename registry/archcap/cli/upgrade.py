@@ -80,6 +80,7 @@ def render(found: Upgrade, session: Session) -> str:
     blocks = [
         "\n".join(_head(found.before, console) + _head(found.after, console)),
         _flags(found.flags, console),
+        _environment(found, console),
         *(finding_text(one, console) for one in _shown(found)),
         _fixes(found.after, session),
         _cured(found, console),
@@ -104,6 +105,12 @@ def _head(answer: Resolution, console: Console) -> list[str]:
 def _flags(changes: Iterable[FlagChange], console: Console) -> str:
     rows = [(one.flag, _KINDS[one.kind], one.now or "") for one in changes]
     return "\n".join([console.paint("flags", "bold"), *table(rows, "  ")]) if rows else ""
+
+
+def _environment(found: Upgrade, console: Console) -> str:
+    said = {"gone": "is not read any more", "new": f"is not read in {found.before.release}, and is here"}
+    rows = [(one.name, said[one.kind], one.instead or "") for one in found.environment]
+    return "\n".join([console.paint("environment", "bold"), *table(rows, "  ")]) if rows else ""
 
 
 def _fixes(answer: Resolution, session: Session) -> str:
@@ -146,6 +153,7 @@ def to_object(found: Upgrade) -> JsonObject:
         "before": _answer(found.before),
         "after": _answer(found.after),
         "flags": [{**asdict(one)} for one in found.flags],
+        "environment": [{**asdict(one)} for one in found.environment],
         "compared": found.compared,
         "settings": [{**asdict(one)} for one in found.settings],
         "undecided": [*found.undecided],

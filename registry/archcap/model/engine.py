@@ -164,6 +164,14 @@ class EnvironmentVariable(Record):
     meaning: Text | None = None
     source: Text | None = None
     spans: tuple[Interval, ...] = ()
+    """When the engine reads it; none: in every known release."""
+    instead: Text | None = None
+    """What does its work once it is gone: a flag, another variable, or why nothing does."""
+
+
+    def read_in(self, release: str) -> bool:
+        """Return whether the engine reads it in a release."""
+        return not self.spans or any(span.holds(release) for span in self.spans)
 
 
 class Names(Record):

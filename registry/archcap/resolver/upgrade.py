@@ -40,6 +40,21 @@ class FlagChange:
 
 
 @dataclass(frozen=True, slots=True)
+class VariableChange:
+    """An environment variable of the launch that only one of the releases reads.
+
+    Attributes:
+        name: the variable.
+        kind: `gone`, or `new`: the release the launch is from takes no notice of it, the other one does.
+        instead: what does its work where it is gone, as far as somebody knows.
+    """
+
+    name: str
+    kind: Literal["gone", "new"]
+    instead: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """A setting, or a leaf of one, that comes out differently.
 
@@ -68,6 +83,7 @@ class Upgrade:
         before: the answer of the release it is from.
         after: the answer of the other one, to the launch as that one wants it asked.
         flags: of the launch, those that are not what they were.
+        environment: variables of the launch that only one of both reads.
         compared: whether settings could be compared: both releases resolve the launch to the end.
         settings: those that come out differently.
         undecided: settings that one of both could not decide with what is given.
@@ -78,6 +94,7 @@ class Upgrade:
     before: Resolution
     after: Resolution
     flags: tuple[FlagChange, ...]
+    environment: tuple[VariableChange, ...]
     compared: bool
     settings: tuple[Turn, ...]
     undecided: tuple[str, ...]
@@ -104,7 +121,8 @@ def upgrade(request: Request, snapshot: SnapshotView, release: str, spelled: Map
     compared = not any(_early(one) for one in (*before.findings, *after.findings))
     turns, undecided = _turns(before, after, old, new) if compared else ((), ())
     return Upgrade(
-        before, after, tuple(_flag_changes(request.settings, spelled, old, new)), compared, turns, undecided,
+        before, after, tuple(_flag_changes(request.settings, spelled, old, new)),
+        tuple(_variable_changes(request.env, old, new)), compared, turns, undecided,
         _without(after.findings, before.findings), _without(before.findings, after.findings),
     )  # fmt: skip
 
@@ -116,6 +134,19 @@ def _early(finding: Finding) -> bool:
 def _without(findings: Iterable[Finding], others: Iterable[Finding]) -> tuple[Finding, ...]:
     known = {(one.rule, one.message) for one in others}
     return tuple(one for one in findings if (one.rule, one.message) not in known)
+
+
+def _variable_changes(given: Iterable[str], old: ReleaseView, new: ReleaseView) -> Iterator[VariableChange]:
+    """Yield the variables that one release reads and the other does not; of those nobody declared nothing is known."""
+    for name in given:
+        declared = new.names.env.get(name)
+        if declared is None:
+            continue
+        here, there = declared.read_in(old.release), declared.read_in(new.release)
+        if here and not there:
+            yield VariableChange(name, "gone", declared.instead)
+        elif there and not here:
+            yield VariableChange(name, "new", None)
 
 
 # Flags ----------------------------------------------------------------------------------------------------------------
