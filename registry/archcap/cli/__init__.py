@@ -19,7 +19,10 @@ COMMANDS = {
     "diagnose": ("archcap.cli.diagnose", "say which rule a traceback is about, why, and what would help"),
     "upgrade": ("archcap.cli.upgrade", "say what another release makes of a launch, and how to ask it for the same"),
     "list": ("archcap.cli.list", "list architectures, capabilities, settings, releases, hardware and more"),
-    "show": ("archcap.cli.show", "show one architecture, capability, setting, step, list, release or hardware"),
+    "show": (
+        "archcap.cli.show",
+        "show one architecture, capability, setting, step, known issue, list, release or hardware",
+    ),
     "diff": ("archcap.cli.diff", "compare two releases"),
     "history": ("archcap.cli.history", "say in which releases an architecture got and lost what"),
     "validate": ("archcap.cli.validate", "check the registry's data"),
