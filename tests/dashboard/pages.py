@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from urllib.parse import urlencode
 
 RIVER_CONFIG = """{"architectures": ["RiverForCausalLM"], "model_type": "delta", "num_hidden_layers": 4,
  "num_attention_heads": 4, "state_layers": 2}"""
 CHECK = "/check?engine=toy&release=0.10&checkpoint=acme/river-8b&gpu=alpha"
+LAUNCH = {"engine": "toy", "release": "0.10", "checkpoint": "acme/river-8b", "gpu": "alpha", "count": "1"}
+TRACEBACK = """[10:00:00 TP0] python -m toy.serve --draft-method tree --draft-path d --draft-depth 6
+[10:00:01 TP0] Traceback (most recent call last):
+[10:00:01 TP0]   File "/opt/toy/serve.py", line 7, in main
+[10:00:01 TP0]     start(secret)
+[10:00:01 TP0]   File "/opt/toy/draft/tree.py", line 70, in Tree.grow
+[10:00:01 TP0]     self.buffer[level] = node
+[10:00:01 TP0] IndexError: level 6 of 5
+[10:00:02] bye"""
 PAGES = {
     "start": "/",
     "engine": "/engines/toy",
@@ -27,6 +37,10 @@ PAGES = {
     "check": "/check",
     "check-answered": f"{CHECK}&count=1&command=--shard-size+2",
     "check-wrong": f"{CHECK}&command=--nothing-like-it",
+    "diagnose": "/diagnose",
+    "diagnose-answered": f"/diagnose?{urlencode({**LAUNCH, 'log': TRACEBACK})}",
+    "diagnose-elsewhere": f"/diagnose?{urlencode({**LAUNCH, 'log': TRACEBACK.replace('Tree', 'Bush')})}",
+    "diagnose-wrong": f"/diagnose?{urlencode({**LAUNCH, 'log': 'it does not work'})}",
     "strip": "/check/releases?engine=toy&release=0.10&checkpoint=acme/river-8b&gpu=alpha",
     "overrides": "/overrides",
     "revision": "/overrides/revisions/1",
@@ -34,7 +48,7 @@ PAGES = {
     "search-nothing": "/search?q=rivver",
     "status": "/status",
 }
-REFUSED = {"check-wrong"}
+REFUSED = {"check-wrong", "diagnose-wrong"}
 
 
 class Read(HTMLParser):

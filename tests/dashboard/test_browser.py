@@ -7,7 +7,7 @@ from pathlib import Path
 import axe_playwright_python
 import pytest
 
-from tests.dashboard.pages import PAGES, RIVER_CONFIG
+from tests.dashboard.pages import PAGES, RIVER_CONFIG, TRACEBACK
 from tests.dashboard.test_forms import EVIL
 
 GROUP = ".matrix thead a:has-text('Parallelism')"
@@ -68,6 +68,22 @@ def test_the_matrix_filters_while_one_types_and_the_address_follows(visit, site)
     again = visit()
     again.page.goto(f"{site}/matrix/toy/0.11?with=state_cache")
     assert rows(again) == ["RiverForCausalLM", "RiverTextForCausalLM"]
+
+
+def test_an_error_is_pasted_diagnosed_and_leads_to_the_launch_check(visit, site):
+    window = visit()
+    window.page.goto(f"{site}/check?engine=toy")
+    window.page.click("text=Paste the error")
+    window.page.fill("#log", TRACEBACK)
+    window.page.select_option("[name=release]", "0.10")
+    window.page.select_option("[name=checkpoint]", "acme/river-8b")
+    window.page.select_option("[name=gpu]", "alpha")
+    window.page.click("text=Diagnose")
+    window.page.wait_for_url("**/diagnose?q=*")
+    assert window.text("#failure") == "IndexError in Tree.grow"
+    assert "Trees of six levels" in window.text(".finding h3")
+    window.page.click("text=Check this launch")
+    assert "Does not start" in window.text("#verdict")
 
 
 def test_a_group_unfolds_in_place_and_keeps_the_filter(visit, site):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import zlib
@@ -10,8 +11,11 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.dashboard.pages import RIVER_CONFIG, Read
-from tests.service.conftest import started
+from archcap.cli import main
+from archcap.load import load_registry
+from archcap.snapshot import build
+from tests.dashboard.pages import LAUNCH, RIVER_CONFIG, TRACEBACK, Read
+from tests.service.conftest import MINI, started
 
 HTML = {"accept": "text/html"}
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>&lt;{{7*7}}"
@@ -104,6 +108,61 @@ def test_a_link_that_unpacks_to_too_much_is_refused(service):
     bomb = urlsafe_b64encode(zlib.compress(b'{"engine":"' + b"x" * 50_000_000 + b'"}', 9)).decode()
     assert service.client.get(f"/check?q={bomb[:60000]}").status_code == 422
     assert service.client.get("/check", params={"q": bomb}).json()["code"] == "bad-link"
+
+
+def test_a_posted_error_leads_to_the_link_that_repeats_the_diagnosis(service):
+    answer = service.client.post("/diagnose", data={**LAUNCH, "log": TRACEBACK}, follow_redirects=False)
+    assert answer.status_code == 303
+    page = service.client.get(answer.headers["location"], headers=HTML)
+    assert page.status_code == 200
+    words = " ".join(Read(page.text).words.split())
+    assert "IndexError in Tree.grow" in words
+    assert "Trees of six levels overflow the draft's buffer." in words
+    assert "Take --draft-depth 4." in words
+    assert "The launch command is taken from the log" in words
+    assert "secret" not in page.text, "the link holds what is read and nothing else"
+
+
+def test_the_twin_of_a_diagnosis_is_what_the_command_line_prints(service, mini, tmp_path, capsys, monkeypatch):
+    snapshot, log = tmp_path / "snapshot.json", tmp_path / "log"
+    snapshot.write_bytes(build(load_registry(MINI)))
+    log.write_text(TRACEBACK)
+    monkeypatch.setenv("ARCHCAP_REGISTRY", str(snapshot))
+    launch = ["--engine", "toy@0.10", "--checkpoint", "acme/river-8b", "--gpu", "alpha", "--gpus", "1"]
+    assert main(["diagnose", str(log), *launch, "--format", "json"]) == 1
+    printed = json.loads(capsys.readouterr().out)
+    page = service.client.post("/diagnose", data={**LAUNCH, "log": TRACEBACK}, headers=HTML)
+    assert service.client.get(Read(page.text).twin).json() == printed
+    assert [one["rule"] for one in printed["matched"]] == ["shallow-trees"]
+
+
+def test_a_text_without_a_traceback_is_kept_and_answered_with_what_to_do(service):
+    page = service.client.post("/diagnose", data={**LAUNCH, "log": "it does not work"}, headers=HTML)
+    assert page.status_code == 422
+    assert "holds no traceback" in page.text
+    assert "it does not work" in page.text
+
+
+def test_a_log_without_a_launch_says_what_is_missing(service):
+    data = {"engine": "toy", "release": "0.10", "log": TRACEBACK.split("\n", 1)[1]}
+    page = service.client.post("/diagnose", data=data, headers=HTML)
+    assert page.status_code == 422
+    assert "not said what is launched" in page.text
+    assert "Tree.grow" in page.text
+
+
+def test_a_log_as_long_as_a_day_is_read_or_refused_in_words(service):
+    line = "[10:00:00 TP0] Decode batch. #running-req: 1\n"
+    page = service.client.post("/diagnose", data={**LAUNCH, "log": line * 20_000 + TRACEBACK}, headers=HTML)
+    assert "IndexError" in page.text
+    assert service.client.post("/diagnose", data={**LAUNCH, "log": line * 60_000}, headers=HTML).status_code == 413
+
+
+@pytest.mark.parametrize("field", ["log", "command", "config", "gpu", "release"])
+def test_what_is_pasted_into_the_diagnosis_is_text(service, field):
+    given = {**LAUNCH, "log": TRACEBACK}
+    given[field] = TRACEBACK.replace("level 6 of 5", EVIL).replace("/opt/toy", EVIL) if field == "log" else EVIL
+    assert_text(service.client.post("/diagnose", data=given, headers=HTML).text)
 
 
 FIELDS = ("command", "config", "draft_config", "architecture", "checkpoint", "gpu", "count", "nodes", "release")

@@ -18,6 +18,7 @@ from tests.service.conftest import STATEMENT, started
 HTML = {"accept": "text/html,application/xhtml+xml"}
 GZIP = {**HTML, "accept-encoding": "gzip"}
 LIMIT_BYTES = 60 * 1024
+REPORTS = "https://example.org/toy/issues/"
 
 
 def read(service, path):
@@ -40,7 +41,7 @@ def test_a_page_is_valid_and_under_a_strict_policy(service, name):
     assert seen.inline == []
     assert all(path.startswith("/assets/") for path in seen.loaded)
     assert "http://" not in answer.text
-    assert "https://" not in answer.text
+    assert "https://" not in answer.text.replace(REPORTS, ""), "only reports of known issues stand elsewhere"
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -48,6 +49,8 @@ def test_every_link_of_a_page_leads_somewhere(service, name):
     answer = read(service, PAGES[name])
     for link in sorted(set(Read(answer.text).links)):
         path = link.split("#")[0]
+        if path.startswith(REPORTS):
+            continue
         if not path:
             assert f'id="{link[1:]}"' in answer.text, link
             continue

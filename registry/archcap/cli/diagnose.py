@@ -16,7 +16,7 @@ from archcap.model.base import JsonObject
 from archcap.model.codec import dumps, finding_object, fix_object
 from archcap.model.resolution import Resolution
 from archcap.resolver import resolve
-from archcap.resolver.diagnose import Diagnosis, diagnose, launch_line, read_failure
+from archcap.resolver.diagnose import Diagnosis, diagnose, launch_line, launch_marks, read_failure
 
 SUMMARY = "say which rule a traceback is about, why, and what would help"
 TAKES_COMMAND = True
@@ -56,7 +56,9 @@ def _launch_of(text: str, args: argparse.Namespace, session: Session) -> None:
     if session.pasted is not None or args.command is not None:
         return
     engine = (args.engine or session.default_engine).partition("@")[0]
-    line = launch_line(text, (f"{engine}.launch_server", f"{engine} serve"))
+    if engine not in session.snapshot.engine_names:
+        return  # what is wrong with the name is told where it is used
+    line = launch_line(text, launch_marks(session.snapshot.engine(engine)))
     if line is not None:
         session.pasted = [line]
         session.console.say(f"capctl: the launch command is taken from the log: {line}")

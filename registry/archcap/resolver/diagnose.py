@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from archcap.model.engine import Engine
 from archcap.model.resolution import Finding, Resolution
 
 MAX_FRAMES = 400
@@ -62,6 +63,22 @@ def read_failure(text: str) -> Failure | None:
             elif frames and (raised := _RAISED.match(line)):
                 return Failure(tuple(frames[-MAX_FRAMES:]), raised["type"].rpartition(".")[2], raised["said"] or "")
     return None
+
+
+def gist(text: str, marks: tuple[str, ...]) -> str:
+    """Return what a diagnosis reads of *text*: the launch command, and the last exception without its code lines."""
+    failure, command = read_failure(text), launch_line(text, marks)
+    lines = [] if command is None else [command]
+    if failure is not None:
+        lines.append(_START)
+        lines += [f'  File "{one.file}", line {one.line}, in {one.function}' for one in failure.frames]
+        lines.append(f"{failure.exception}: {failure.message}" if failure.message else failure.exception)
+    return "\n".join(lines)
+
+
+def launch_marks(engine: Engine) -> tuple[str, ...]:
+    """Return what a line that launches *engine* holds: the word that starts it, or its console command."""
+    return (*engine.launch[-1:], f"{engine.engine} serve")
 
 
 def launch_line(text: str, marks: tuple[str, ...]) -> str | None:

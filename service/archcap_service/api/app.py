@@ -15,7 +15,7 @@ from archcap.snapshot import Snapshot
 from archcap_service.api import changes, launches, lookups, operations
 from archcap_service.api.common import Context
 from archcap_service.api.reference import complete_openapi, serve_docs
-from archcap_service.dashboard import edits, launch_pages, pages
+from archcap_service.dashboard import diagnosis_pages, edits, launch_pages, pages
 from archcap_service.dashboard.errors import error_page, wants_page
 from archcap_service.edge import Edge
 from archcap_service.metrics import Metrics
@@ -47,7 +47,7 @@ def create_app(settings: Settings, snapshot: Snapshot) -> Edge:
     app.state.context = Context(replica, resolving, metrics, gate, edge)
     for router in (lookups.router, launches.router, changes.router, operations.router):
         app.include_router(router)
-    for router in (pages.open_router, pages.router, launch_pages.router, edits.router):
+    for router in (pages.open_router, pages.router, launch_pages.router, diagnosis_pages.router, edits.router):
         app.include_router(router)
     serve_docs(app)
     complete_openapi(app)

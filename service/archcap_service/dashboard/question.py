@@ -20,6 +20,7 @@ from archcap.model.base import Json, JsonObject, Record
 from archcap.model.codec import dumps
 from archcap.model.reading import read_object, request_of
 from archcap.model.request import Request
+from archcap.resolver.diagnose import gist
 from archcap.snapshot import ReleaseView, Snapshot
 from archcap_service.bodies import check_depth
 from archcap_service.dashboard.render import link
@@ -43,6 +44,7 @@ class Question(Record):
     gpu: str = ""
     count: str = ""
     nodes: str = ""
+    log: str = ""
 
     @property
     def blank(self) -> bool:
@@ -76,12 +78,19 @@ def from_fields(fields: Mapping[str, str], snapshot: Snapshot, engine: str) -> Q
     return Question.model_validate({"release": snapshot.releases(engine)[-1], **said, "engine": engine})
 
 
-def encoded(question: Question) -> str:
-    """Return *question* as one short word for a link."""
+def encoded(question: Question, marks: tuple[str, ...] = ()) -> str:
+    """Return *question* as one short word for a link.
+
+    Args:
+        question: what is asked.
+        marks: what a line that launches the engine holds; given, a log is cut down to what a diagnosis reads.
+    """
     held = question.model_dump(exclude_defaults=True)
     for name in ("config", "draft_config"):
         if name in held:
             held[name] = _tight(held[name])
+    if marks and "log" in held:
+        held["log"] = gist(held["log"], marks)
     return urlsafe_b64encode(zlib.compress(dumps(held), 9)).rstrip(b"=").decode()
 
 
