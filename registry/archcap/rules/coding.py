@@ -50,3 +50,38 @@ def decode(text: str, classes: Sequence[type[Any]]) -> Any:
         parts = [built[part[0]] if type(part) is list else part for part in row]
         built.append(classes[tag - 1](*parts) if tag else tuple(parts))
     return built[-1][0]
+
+
+class Stored:
+    """What `encode` wrote, of which a part is made when first asked for: most are never."""
+
+    def __init__(self, text: str, classes: Sequence[type[Any]]) -> None:
+        self._rows: list[list[Any]] = json.loads(text)
+        self._classes = classes
+        self._made: dict[int, Any] = {}
+
+    def part(self, *path: int) -> Any:
+        """Return the part at *path*: the place in the whole, then in that part, and so on; fields count in order."""
+        part = self._row(path[:-1])[path[-1] + 1]
+        return self._value(part[0]) if type(part) is list else part
+
+    def _row(self, path: Sequence[int]) -> list[Any]:
+        row = self._rows[self._rows[-1][1][0]]
+        for place in path:
+            row = self._rows[row[place + 1][0]]
+        return row
+
+    def _value(self, number: int) -> Any:
+        """Return the record of a row; its parts stand before it."""
+        made, waiting = self._made, [number]
+        while waiting:
+            at = waiting[-1]
+            tag, *row = self._rows[at]
+            missing = [part[0] for part in row if type(part) is list and part[0] not in made]
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            parts = [made[part[0]] if type(part) is list else part for part in row]
+            made[at] = self._classes[tag - 1](*parts) if tag else tuple(parts)
+        return made[number]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from archcap.errors import ArchcapError, DataError
@@ -15,8 +16,10 @@ from archcap.model.registry import EngineRegistry
 from archcap.model.vocabulary import Vocabulary
 from archcap.rules.codegen import Generated, generate
 from archcap.rules.coding import encode
+from archcap.rules.conditions import Condition
 from archcap.rules.describe import Description, describe
 from archcap.rules.fast import Fast
+from archcap.rules.ir import Definitions, ReleaseIR
 from archcap.rules.names import universe_of
 from archcap.rules.problems import problem_of
 from archcap.rules.program import FORMAT, Late, assembled
@@ -47,9 +50,26 @@ def compile_release(
         code = compile(generated.text, file, "exec")
     exec(code, namespace)
     fixed = describe(reg, lowered)
-    late = Late(lambda: (lowered.ir, tuple(fixed.conditions)), namespace, functions)
+    late = Late(lambda: Described(lowered.ir, fixed.conditions), namespace, functions)
     fast = Fast(namespace, file, generated.lines, functions, late.head)
     return assembled(release, _digest(generated), tuple(fixed.infos), _texts(fixed), fixed.writers, fast, late)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """Rules as they were just lowered."""
+
+    ir: ReleaseIR
+    conditions: Sequence[Condition]
+
+    @property
+    def definitions(self) -> Definitions:
+        """What expressions of them refer to."""
+        return Definitions.of(self.ir)
+
+    def condition(self, index: int) -> Condition:
+        """Return one of `Program.expressions`."""
+        return self.conditions[index]
 
 
 def source_of_release(reg: EngineRegistry, vocabulary: Vocabulary, release: str, functions: Iterable[str]) -> str:

@@ -7,13 +7,13 @@ a hazard, because the engine's own code could have stopped there. Knows no state
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
 from archcap.rules import expr as x
 from archcap.rules.functions import BUILTINS, RAISES
-from archcap.rules.ir import DefineIR
+from archcap.rules.ir import Definitions
 from archcap.rules.reads import READS, Eval, hazard
 from archcap.rules.run import Function, Unknown, Value
 from archcap.rules.state import NOTHING, Result, State, needs_of, same, unknown
@@ -27,13 +27,23 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 _HARMLESS = frozenset({"==", "!=", "is", "is not"})
 
 
+def literal(node: x.Expr) -> Value:
+    """Return the value of a literal."""
+    if isinstance(node, x.Const):
+        return node.value
+    if isinstance(node, x.DictDisplay):
+        return {str(literal(key)): literal(value) for key, value in zip(node.keys, node.values, strict=True)}
+    assert isinstance(node, x.Display)
+    return [literal(item) for item in node.items]
+
+
 class Evaluator:
     """Builds closures, one per distinct expression; definitions are those of one release."""
 
-    def __init__(
-        self, defines: Mapping[str, DefineIR], env: Mapping[str, Value], fact_needs: Mapping[str, tuple[str, ...]]
-    ) -> None:
-        self.defines, self.fact_needs, self.env = defines, fact_needs, env
+    def __init__(self, definitions: Definitions) -> None:
+        self.defines = {define.name: define for define in definitions.defines}
+        self.fact_needs = dict(definitions.fact_needs)
+        self.env = {name: literal(node) for name, node in definitions.env}
         self._values: dict[x.Expr, Eval] = {}
         self._truths: dict[x.Expr, Eval] = {}
         self._defined: dict[str, Eval] = {}

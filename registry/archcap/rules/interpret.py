@@ -15,9 +15,9 @@ from typing import Literal
 
 from archcap.rules import expr as x
 from archcap.rules.attempt import Attempt, Compiled
-from archcap.rules.evaluate import Evaluator, guarded
+from archcap.rules.evaluate import Evaluator, guarded, literal
 from archcap.rules.functions import RAISES, raised_text
-from archcap.rules.ir import ReleaseIR, StepIR, Stmt, Write
+from archcap.rules.ir import Definitions, ReleaseIR, StepIR, Stmt, Write
 from archcap.rules.leading import leading
 from archcap.rules.plainness import Plainness
 from archcap.rules.reads import Eval, read_path
@@ -91,10 +91,9 @@ class Interpreter:
         self, ir: ReleaseIR, steps: Mapping[str, Compiled] | None = None, layout: Layout | None = None
     ) -> None:  # fmt: skip
         self.ir, self.compiled, self.layout = ir, steps or {}, layout
-        env = {name: _constant(node) for name, node in ir.env}
-        self.evaluator = Evaluator({d.name: d for d in ir.defines}, env, dict(ir.fact_needs))
+        self.evaluator = Evaluator(Definitions.of(ir))
         self.plainness = Plainness(ir.defines)
-        self.vars = {name: _constant(node) for name, node in ir.vars}
+        self.vars = {name: literal(node) for name, node in ir.vars}
         self._steps = {step.name: step for step in ir.steps}
         self._bodies: dict[str, tuple[_Do, ...]] = {}
 
@@ -150,16 +149,6 @@ class Interpreter:
             return result if type(result) is Unknown else plain(result)
 
         return plained
-
-
-def _constant(node: x.Expr) -> Value:
-    """Return the value of a literal."""
-    if isinstance(node, x.Const):
-        return node.value
-    if isinstance(node, x.DictDisplay):
-        return {str(_constant(key)): _constant(value) for key, value in zip(node.keys, node.values, strict=True)}
-    assert isinstance(node, x.Display)
-    return [_constant(item) for item in node.items]
 
 
 def _shown(ev: Evaluator, node: x.Expr) -> Eval:

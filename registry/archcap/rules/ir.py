@@ -111,6 +111,21 @@ class ReleaseIR:
     fact_needs: tuple[tuple[str, tuple[str, ...]], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """What the expressions of a release refer to; see `ReleaseIR`."""
+
+    defines: tuple[DefineIR, ...]
+    vars: tuple[tuple[str, Expr], ...]
+    env: tuple[tuple[str, Expr], ...]
+    fact_needs: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @classmethod
+    def of(cls, ir: ReleaseIR) -> Definitions:
+        """Return those of *ir*."""
+        return cls(ir.defines, ir.vars, ir.env, ir.fact_needs)
+
+
 def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
     """Yield every statement below *body* in textual order."""
     for stmt in body:

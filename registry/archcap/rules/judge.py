@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from archcap.rules import expr as x
 from archcap.rules.conditions import Condition
 from archcap.rules.describe import reference_of
-from archcap.rules.evaluate import Evaluator
+from archcap.rules.evaluate import Evaluator, literal
 from archcap.rules.functions import RAISES
-from archcap.rules.interpret import Interpreter
+from archcap.rules.ir import Definitions
 from archcap.rules.reads import Eval
 from archcap.rules.run import Function, Inputs, Moment, Reference, Unknown, Value, Values
 from archcap.rules.state import Result, State, Store
@@ -132,11 +132,11 @@ class Judge:
     """Evaluates the conditions of one program; never raises for reasons of data."""
 
     def __init__(
-        self, interpreter: Interpreter, conditions: Sequence[Condition], functions: Mapping[str, Function]
+        self, definitions: Definitions, condition: Callable[[int], Condition], functions: Mapping[str, Function]
     ) -> None:
-        rules = interpreter.evaluator
-        self.evaluator = Remembering(rules.defines, rules.env, rules.fact_needs)
-        self.vars, self.conditions, self.functions = interpreter.vars, conditions, functions
+        self.evaluator = Remembering(definitions)
+        self.vars = {name: literal(node) for name, node in definitions.vars}
+        self.condition, self.functions = condition, functions
         self._values: dict[int, Eval] = {}
         self._whys: dict[int, Why | tuple[Reference, ...]] = {}
         self._shared: dict[x.Expr, Why] = {}
@@ -168,7 +168,7 @@ class Judge:
             The value, local names computed at the same moment; an `Unknown` where something is unknown, or the
             condition raises.
         """
-        node = self.conditions[index].closed
+        node = self.condition(index).closed
         if node is None:
             return Unknown(frozenset({"a local name"}))
         state = self._state(inputs, moment)
@@ -190,7 +190,7 @@ class Judge:
         """
         why = self._whys.get(index)
         if why is None:
-            why = self._whys[index] = self._reasons_of(self.conditions[index])
+            why = self._whys[index] = self._reasons_of(self.condition(index))
         if isinstance(why, tuple):
             return why
         found: Found = {}

@@ -120,7 +120,7 @@ NOT_KNOWN = PartlyKnown()
 
 
 class Lists(dict[str, frozenset[str]]):
-    """The lists of a release; one that the release does not have is empty.
+    """The lists of a release, each fetched when first asked for; one that the release does not have is empty.
 
     Attributes:
         given: what they were made of.
@@ -131,13 +131,14 @@ class Lists(dict[str, frozenset[str]]):
     __slots__ = ("given", "members", "told")
 
     def __init__(self, given: Mapping[str, frozenset[str]]) -> None:
-        super().__init__(given)
+        super().__init__()
         self.given = given
         self.members: dict[str, tuple[bool, ...]] = {}
         self.told: dict[tuple[object, ...], tuple[Told, tuple[object, ...]]] = {}
 
     def __missing__(self, name: str) -> frozenset[str]:
-        return EMPTY
+        names = self[name] = self.given.get(name, EMPTY)
+        return names
 
 
 class Told(NamedTuple):

@@ -10,6 +10,7 @@ from archcap.model.engine import Names
 from archcap.rules import expr as x
 from archcap.rules.evaluate import Evaluator
 from archcap.rules.functions import RAISES
+from archcap.rules.ir import Definitions
 from archcap.rules.names import Universe
 from archcap.rules.parse import Flaw, Scope, parse
 from archcap.rules.run import Inputs, Unknown, Value
@@ -41,7 +42,7 @@ def condition(text: str) -> Callable[[Inputs], Value | Unknown]:
 
 class _Condition:
     def __init__(self, node: x.Expr) -> None:
-        self._truth = Evaluator({}, {}, {}).truth(node)
+        self._truth = Evaluator(Definitions((), (), (), ())).truth(node)
 
     def __call__(self, inputs: Inputs) -> Value | Unknown:
         """Return whether the condition holds."""
