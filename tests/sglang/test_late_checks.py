@@ -7,6 +7,7 @@ them, not from our rules.
 from collections import Counter
 from functools import lru_cache
 
+from tests.sglang.figures import Found, figures
 from tests.sglang.test_recorded import answer_to, config, launches
 
 PIPELINE = frozenset(
@@ -119,3 +120,15 @@ def test_neither_refusing_always_nor_refusing_never_would_do():
     sides = Counter(bool(why) for _, why, _ in accepted())
     assert sides[True] >= 10
     assert sides[False] >= 100
+
+
+def test_no_launch_of_another_reason_is_counted_for_or_against():
+    line = figures("launches", iter([Found(True, True, "a", True), Found(False, True, "b", False)]))
+    assert line.startswith("launches: 1 have to stop, 0 have not; precision 100.0 %, recall 100.0 %; 1 stop")
+
+
+def test_precision_falls_when_everything_is_refused_and_recall_when_nothing_is():
+    everything = figures("all", iter([Found(True, True, "a", True), Found(False, True, "a", True)]))
+    nothing = figures("none", iter([Found(True, False, "", True), Found(False, False, "", True)]))
+    assert "precision 50.0 %, recall 100.0 %" in everything
+    assert "precision none, recall 0.0 %" in nothing
