@@ -190,3 +190,29 @@ def test_a_tree_of_drafts_under_a_sliding_window_takes_pages_of_one(page_size, t
     }
     answer = launch("0.5.23", SINKS, settings, draft=dense("LlamaForCausalLMEagle", "llama"))
     assert ("backend.fa-window-tree-pages" not in [one.rule for one in answer.findings]) == safe
+
+
+@pytest.mark.parametrize(
+    ("gpu", "config", "backend", "rule"),
+    [
+        ("h200", latent(), "flashmla", None),
+        ("h200", dense(), "flashmla", "backend.flashmla-model"),
+        ("h200", dense(), "dsa", "backend.sparse-model"),
+        ("h200", dense(), "dsv4", "backend.compressed-model"),
+        ("h200", dense(), "minicpm_flashattn", "backend.minicpm-model"),
+        ("h200", dense(), "hpc_ops", None),
+        ("b200", dense(), "hpc_ops", "backend.hpc-ops-card"),
+        ("h200", dense(head_dim=64), "hpc_ops", "backend.hpc-ops-shape"),
+        ("xeon-amx", dense(), "intel_amx", None),
+        ("h200", dense(), "intel_amx", "backend.amx-device"),
+        ("h200", dense(), "ascend", "backend.ascend-device"),
+        ("mi300x", dense(), "aiter", None),
+        ("h200", dense(), "aiter", "backend.aiter-device"),
+        ("xeon-amx", dense(), "flashinfer", "backend.flashinfer-other-device"),
+        ("h200", dense(), "flashinfer", None),
+    ],
+)
+def test_a_backend_of_one_kind_of_model_or_device_serves_no_other(gpu, config, backend, rule):
+    answer = launch("0.5.23", config, {"tp_size": 8, "attention_backend": backend}, gpu=gpu)
+    stops = [f.rule for f in answer.findings if f.severity in ("error", "unsafe")]
+    assert stops[:1] == ([rule] if rule else [])
