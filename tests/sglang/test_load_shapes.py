@@ -192,3 +192,19 @@ def seeing(architecture, **vision):
 def test_a_vision_tower_divides_over_the_ranks_unless_each_has_it_whole(settings, rule):
     found = rules_of(launch("0.5.23", seeing("Qwen3_5MoeForConditionalGeneration"), settings))
     assert [r for r in found if r.startswith("towers.")] == ([rule] if rule else [])
+
+
+@pytest.mark.parametrize(
+    ("settings", "warned"),
+    [
+        ({"tp_size": 8}, False),
+        ({"tp_size": 4, "pp_size": 2}, False),
+        ({"tp_size": 8, "pp_size": 2}, True),
+        ({"tp_size": 8, "dp_size": 8, "enable_dp_attention": True}, False),
+        ({"tp_size": 4, "dp_size": 4}, True),
+    ],
+)
+def test_more_ranks_than_cards_are_warned_of_and_not_refused(settings, warned):
+    answer = launch("0.5.23", dense(), settings)
+    assert ("launch.more-ranks-than-cards" in rules_of(answer)) is warned
+    assert answer.verdict == "ok"
