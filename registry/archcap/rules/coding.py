@@ -76,6 +76,9 @@ class Stored:
         made, waiting = self._made, [number]
         while waiting:
             at = waiting[-1]
+            if at in made:
+                waiting.pop()
+                continue
             tag, *row = self._rows[at]
             missing = [part[0] for part in row if type(part) is list and part[0] not in made]
             if missing:
