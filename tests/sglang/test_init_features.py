@@ -40,6 +40,12 @@ def test_balancing_experts_needs_to_know_where_they_are(config, settings, rule):
     assert first(launch("0.5.23", config, {**EXPERTS, **settings})) == rule
 
 
+@pytest.mark.parametrize("release", ["0.5.9", "0.5.13", "0.5.17", "0.5.20"])
+def test_balancing_experts_always_needed_the_class(release):
+    assert first(launch(release, QWEN_MOE, {**EXPERTS, "enable_eplb": True})) is None
+    assert first(launch(release, MIXTRAL, {**EXPERTS, "enable_eplb": True})) == "experts.no-placement"
+
+
 def test_a_placement_that_nobody_reads_is_said():
     placed = {**EXPERTS, "init_expert_location": "placement.json"}
     assert of(launch("0.5.23", QWEN_MOE, placed), "experts.placement") == []
