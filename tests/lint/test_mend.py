@@ -129,3 +129,9 @@ def test_text_is_edited_where_it_stands(text: str, fix, wanted: str) -> None:
 )
 def test_what_the_layout_does_not_allow_is_left_alone(text: str, fixes) -> None:
     assert edited(text, [fixes]) == (text, frozenset())
+
+
+def test_a_collection_goes_with_the_last_of_what_it_holds() -> None:
+    groups = [(Remove(("a", "b", 0)),), (Remove(("a", "b", 1)),)]
+    assert edited("a:\n  b:\n    - x\n    - y\n  c: 1\n", groups)[0] == "a:\n  c: 1\n"
+    assert edited("a:\n  b:\n    - x\n    - y\n    - z\n  c: 1\n", groups)[0] == "a:\n  b:\n    - z\n  c: 1\n"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from archcap.lint.fix import Fix, Put, Sort
+from archcap.lint.fix import Fix, Put, Remove, Sort
 from archcap.load.strict_yaml import DataPath
 from archcap.model.base import Json
 
@@ -51,13 +51,14 @@ def edited(text: str, groups: Sequence[tuple[Fix, ...]]) -> tuple[str, frozenset
         groups: fixes with paths from its top.
     """
     page = _Page(text)
-    taken: list[_Span] = []
+    page.empty([fix for group in groups for fix in group])
+    taken: dict[_Span, None] = {}
     done: list[tuple[Fix, ...]] = []
     for group in dict.fromkeys(groups):
         spans = [page.span(fix) for fix in group]
-        known = [span for span in spans if span is not None and not any(span.meets(other) for other in taken)]
+        known = [one for one in spans if one is not None and (one in taken or not any(map(one.meets, taken)))]
         if len(known) == len(group):
-            taken += known
+            taken.update(dict.fromkeys(known))
             done.append(group)
     made = _replaced(text, taken)
     every = [fix for group in done for fix in group]
@@ -147,6 +148,19 @@ class _Page:
         self.starts = [0]
         for line in self.lines:
             self.starts.append(self.starts[-1] + len(line))
+        self.emptied: set[int] = set()
+
+    def empty(self, fixes: Iterable[Fix]) -> None:
+        """Note the collections of which fixes take away everything: they go with it."""
+        gone: dict[int, set[int]] = {}
+        for fix in fixes:
+            steps = list(self._steps(fix.path)) if isinstance(fix, Remove) else []
+            if steps and steps[-1].parent is not None:
+                parent = steps[-1].parent
+                at = gone.setdefault(id(parent), set())
+                at.add(steps[-1].at)
+                if len(at) == len(_children(parent)):
+                    self.emptied.add(id(parent))
 
     def span(self, fix: Fix) -> _Span | None:
         """Return what a fix replaces by what; None where the layout does not allow it."""
@@ -159,7 +173,7 @@ class _Page:
             node = steps[-1].node
             quoted = json.dumps(fix.value)
             return _Span(node.start_mark.index, node.end_mark.index, quoted) if isinstance(node, ScalarNode) else None
-        while len(steps) > 1 and len(_children(steps[-1].parent)) == 1:
+        while len(steps) > 1 and (len(_children(steps[-1].parent)) == 1 or id(steps[-1].parent) in self.emptied):
             steps.pop()
         return self._removed(steps[-1])
 
