@@ -41,7 +41,7 @@ class KnownIssue(Record):
     workaround: Text
     source: Reference
     at: Source | None = None
-    evidence: Literal["report", "verified"] = "report"
+    evidence: Literal["report", "source", "verified"] = "report"
     note: Text | None = None
 
 
