@@ -66,7 +66,7 @@ def test_an_issue_is_told_with_its_report_and_what_to_do():
     finding = next(one for one in answer(launch).findings if one.rule == launch["issue"])
     issue = issues()[launch["issue"]]
     assert (finding.workaround, finding.reference) == (issue.workaround, issue.source)
-    assert (finding.severity, finding.stage, finding.evidence) == ("error", "init", "verified")
+    assert (finding.severity, finding.stage, finding.evidence) == ("error", "init", "source")
 
 
 def test_reports_are_public_and_each_is_read_once():
