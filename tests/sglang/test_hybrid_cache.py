@@ -134,8 +134,9 @@ def test_who_wants_overlap_or_pages_gets_the_extra_buffer(settings, strategy):
 def test_a_class_without_extra_buffer_loses_overlap_scheduling_without_a_log_line():
     answer = launch("0.5.23", dense("Lfm2ForCausalLM", "lfm2"))
     assert value(answer, "disable_overlap_schedule") is True
-    [finding] = [one for one in answer.findings if one.rule == "mamba.overlap-off"]
+    [finding] = [one for one in answer.findings if one.rule == "off.overlap-schedule"]
     assert finding.severity == "silent"
+    assert any("mamba.no-buffer" == cause.rule for cause in finding.causes)
 
 
 def test_a_plain_decoder_asks_for_no_strategy():
