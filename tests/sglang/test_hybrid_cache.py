@@ -136,7 +136,7 @@ def test_a_class_without_extra_buffer_loses_overlap_scheduling_without_a_log_lin
     assert value(answer, "disable_overlap_schedule") is True
     [finding] = [one for one in answer.findings if one.rule == "off.overlap-schedule"]
     assert finding.severity == "silent"
-    assert any("mamba.no-buffer" == cause.rule for cause in finding.causes)
+    assert any(cause.rule == "mamba.no-buffer" for cause in finding.causes)
 
 
 def test_a_plain_decoder_asks_for_no_strategy():
