@@ -88,7 +88,7 @@ def test_either_server_of_a_pair_may_be_the_launch(release, model, own, other, r
 
 def test_ranks_of_which_neither_number_is_a_multiple_are_paired_wrongly():
     own, other = {"tp_size": 6, "attention_backend": "triton"}, {"tp_size": 4}
-    heads = {**config(DENSE), "num_attention_heads": 24, "num_key_value_heads": 12}
+    heads = {**config(DENSE), "num_attention_heads": 24, "num_key_value_heads": 12, "intermediate_size": 13_824}
     answer = servers("0.5.23", DENSE, own, other)
     assert "pd-pair.ranks-divide" not in pair_rules(answer), "six ranks do not divide these heads: refused before"
     request = Request(

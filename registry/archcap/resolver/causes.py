@@ -6,7 +6,7 @@ statement that wrote it, or, where the engine left it to decide and nothing did,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from archcap.model.base import Json
@@ -59,8 +59,7 @@ class Chain:
             if index >= 0:
                 holding += self._behind(index, moment)
         if not depth:
-            for reference in (*failing, *holding, *self._let_through(info)):
-                self._of(reference, moment, before, depth)
+            self._nearest((*failing, *holding, *self._let_through(info)), moment, before)
             if not self.found:
                 self._computed_from(info, moment, before)
             return
@@ -73,6 +72,15 @@ class Chain:
                 if len(self.found) > already:
                     return
         self._defaults((*holding, *failing), moment, depth)
+
+    def _nearest(self, references: Sequence[Reference], moment: Moment, before: int) -> None:
+        """Add the causes that stand next to a finding; a fact that is not so is told where nothing else is."""
+        silent = [one for one in references if one.kind == "fact" and not self._tells(one, moment)]
+        for reference in references:
+            if reference not in silent:
+                self._of(reference, moment, before, 0)
+        for reference in () if self.found else silent:
+            self._of(reference, moment, before, 0)
 
     def _computed_from(self, info: StatementInfo, moment: Moment, before: int) -> None:
         """Add what a value was computed from, where it takes too many steps to say what alone makes it what it is."""

@@ -7,7 +7,7 @@ value the rules compare with. Every fix has been resolved again.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
@@ -19,14 +19,16 @@ from archcap.model.releases import version
 from archcap.model.resolution import Fix
 from archcap.resolver import wording
 from archcap.resolver.knowledge import SnapshotView
-from archcap.resolver.outcome import Outcome, outcome_of, statement_of
+from archcap.resolver.outcome import Bar, Outcome, outcome_of, statement_of
 from archcap.resolver.provenance import named, provenance
 from archcap.resolver.subject import Subject, subject_of
 from archcap.rules.run import STATEMENT, Program, Unknown
+from archcap.suggest import nearest_names
 
 _STARTS = ("ok", "adjusted")
 _STAGES = ("parse", "resolve", "load", "init", "request")
 _MOST_TRIES, _MOST_SHOWN, _MOST_ALIKE, _MOST_VALUES = 900, 12, 3, 24
+_MOST_RANKS = 64
 _LAST_TRIES = 400
 """What is left for the last attempt, whatever the others took."""
 
@@ -192,7 +194,7 @@ def _changes(outcome: Outcome, both: bool = False) -> Iterator[Change]:
     """
     for bar in outcome.barred:
         if bar.setting is not None:
-            yield from ((bar.setting, choice) for choice in outcome.subject.view.spans[bar.setting].choices)
+            yield from ((bar.setting, choice) for choice in _choices(bar, outcome.subject.view.spans[bar.setting]))
             return
     if not outcome.blockers:
         return
@@ -201,6 +203,12 @@ def _changes(outcome: Outcome, both: bool = False) -> Iterator[Change]:
     for name in names:
         for value in _domain(outcome, name):
             yield name, value
+
+
+def _choices(bar: Bar, span: SettingSpan) -> Iterator[Json]:
+    """Yield what may stand for a value that is no choice: what is spelled like it, the default, then the others."""
+    near = nearest_names(wording.value_text(bar.value), map(str, span.choices), _MOST_ALIKE)
+    yield from dict.fromkeys([*(one for one in span.choices if str(one) in near), span.default, *span.choices])
 
 
 def _as_the_peer(outcome: Outcome, names: Iterable[str]) -> Iterator[Change]:
@@ -233,7 +241,7 @@ def _values(program: Program, name: str, span: SettingSpan, setting: Setting, as
     if policy(setting, span) == "free":
         values += _free_values(program, name, span)
     elif isinstance(asked, int) and not isinstance(asked, bool):
-        values += _smaller(asked, span.default)
+        values = [*_smaller(asked, span.default), span.default]
     return values[:_MOST_VALUES]
 
 
@@ -244,14 +252,13 @@ def _free_values(program: Program, name: str, span: SettingSpan) -> list[Json]:
     return choices or compared_with(program).get(name, [])
 
 
-def _smaller(asked: int, default: Json) -> list[Json]:
+def _smaller(asked: int, default: Json) -> Sequence[int]:
+    """Return smaller numbers, the largest first: halves, and of what counts ranks the powers of two."""
     floor = default if isinstance(default, int) else 1
-    halves: list[Json] = []
-    value = asked // 2
-    while value > floor:
-        halves.append(value)
-        value //= 2
-    return halves
+    smaller: set[int] = {asked >> times for times in range(1, asked.bit_length())}
+    if asked <= _MOST_RANKS:
+        smaller |= {1 << times for times in range(asked.bit_length()) if 1 << times < asked}
+    return sorted([value for value in smaller if value > floor], reverse=True)
 
 
 def policy(setting: Setting, span: SettingSpan) -> str:
