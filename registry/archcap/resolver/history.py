@@ -55,7 +55,7 @@ class Moment:
 class History:
     """The trace of one run, by name; made at no cost, because most runs are asked little or nothing."""
 
-    __slots__ = ("_given", "_in_parts", "_last", "_moments", "_returns", "_written", "kinds", "run")
+    __slots__ = ("_given", "_last", "_moments", "_names", "_parts", "_returns", "_written", "kinds", "run")
 
     kinds: list[Kind]
     """What happened, by event."""
@@ -68,7 +68,8 @@ class History:
         }  # fmt: skip
         self._moments: dict[int, Moment] = {}
         self._last: dict[str, int] | None = None
-        self._in_parts: frozenset[str] = frozenset()
+        self._names: list[str] = []
+        self._parts: dict[str, list[str]] = {}
         self._returns: dict[int, int] | None = None
         self._written: dict[tuple[Kind, str], list[int]] = {}
 
@@ -114,29 +115,37 @@ class History:
         """Return the last event before *before* that wrote *head* or a part of it."""
         last = self._index() if self._last is None else self._last
         at = last.get(head, _NEVER)
-        if head not in self._in_parts and (at == _NEVER or (at < before and self.kinds[at] is kind)):
+        if head not in self._parts and (at == _NEVER or (at < before and self.kinds[at] is kind)):
             return at
         return next(self._writes(before, kind, head), _NEVER)
 
     def _index(self) -> dict[str, int]:
         """Return where each name was written last: mostly that is before the event asked about."""
-        names = [event[NAME] for event in self.run.trace]
+        names = self._names = [event[NAME] for event in self.run.trace]
         last = self._last = dict(zip(names, range(len(names)), strict=True))
-        self._in_parts = frozenset([name.partition(".")[0] for name in last if "." in name])
+        for name in last:
+            if "." in name:
+                self._parts.setdefault(name.partition(".")[0], []).append(name)
         return last
 
     def _writes(self, before: int, kind: Kind, head: str) -> Iterator[int]:
         """Yield the events of one kind before *before* that wrote *head* or a part of it, the last first."""
         written = self._written.get((kind, head))
         if written is None:
-            part, kinds = head + ".", self.kinds
-            named = [
-                at for at, event in enumerate(self.run.trace) if event[NAME] == head or event[NAME].startswith(part)
-            ]
-            written = self._written[kind, head] = [at for at in named if kinds[at] is kind]
-        for at in reversed(written):
+            if self._last is None:
+                self._index()
+            named = [at for name in (head, *self._parts.get(head, ())) for at in self._places(name)]
+            written = self._written[kind, head] = sorted((at for at in named if self.kinds[at] is kind), reverse=True)
+        for at in written:
             if at < before:
                 yield at
+
+    def _places(self, name: str) -> Iterator[int]:
+        """Yield where a name stands in the trace."""
+        at = -1
+        for _ in range(self._names.count(name)):
+            at = self._names.index(name, at + 1)
+            yield at
 
     def _put_together(self, before: int, kind: str, name: str) -> Json | Unknown:
         """Return the last whole value with the parts written since in their places."""
