@@ -55,14 +55,10 @@ class Moment:
 class History:
     """The trace of one run, by name; made at no cost, because most runs are asked little or nothing."""
 
-    __slots__ = ("_given", "_last", "_moments", "_names", "_parts", "_returns", "_written", "kinds", "run")
-
-    kinds: list[Kind]
-    """What happened, by event."""
+    __slots__ = ("_given", "_last", "_moments", "_names", "_parts", "_returns", "_written", "run")
 
     def __init__(self, run: Run, inputs: Inputs) -> None:
         self.run = run
-        self.kinds = [event[KIND] for event in run.trace]
         self._given: Mapping[str, Mapping[str, Json]] = {
             "setting": inputs.raw, "var": {}, "fact": inputs.facts, "env": inputs.env,
         }  # fmt: skip
@@ -77,8 +73,8 @@ class History:
     def returns(self) -> Mapping[int, int]:
         """Where in the trace each statement ended its step."""
         if self._returns is None:
-            trace, kinds = self.run.trace, enumerate(self.kinds)
-            self._returns = {trace[at][STATEMENT]: at for at, kind in kinds if kind is _RETURN}
+            trace = enumerate(self.run.trace)
+            self._returns = {event[STATEMENT]: at for at, event in trace if event[KIND] is _RETURN}
         return self._returns
 
     def before(self, event: int) -> Moment:
@@ -115,7 +111,7 @@ class History:
         """Return the last event before *before* that wrote *head* or a part of it."""
         last = self._index() if self._last is None else self._last
         at = last.get(head, _NEVER)
-        if head not in self._parts and (at == _NEVER or (at < before and self.kinds[at] is kind)):
+        if head not in self._parts and (at == _NEVER or (at < before and self.run.trace[at][KIND] is kind)):
             return at
         return next(self._writes(before, kind, head), _NEVER)
 
@@ -134,8 +130,9 @@ class History:
         if written is None:
             if self._last is None:
                 self._index()
+            trace = self.run.trace
             named = [at for name in (head, *self._parts.get(head, ())) for at in self._places(name)]
-            written = self._written[kind, head] = sorted((at for at in named if self.kinds[at] is kind), reverse=True)
+            written = self._written[kind, head] = sorted((at for at in named if trace[at][KIND] is kind), reverse=True)
         for at in written:
             if at < before:
                 yield at

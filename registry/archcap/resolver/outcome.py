@@ -74,23 +74,20 @@ def outcome_of(subject: Subject, snapshot: SnapshotView, peer: Outcome | None = 
     inputs = inputs_of(subject, snapshot, None if peer is None else run_of_peer(peer.run))
     run = subject.view.program.run(inputs)
     bars = tuple(_bars(subject))
-    history = History(run, inputs)
-    ends = _ends(history)
+    ends = _ends(run)
     blockers = tuple(at for at in ends if _stands_in_the_way(subject, run.trace[at]))
     adjusted = tuple(_adjusted(subject, run))
     verdict = _verdict(subject, run, blockers, bars, adjusted)
     if peer is not None:
         verdict = verdict_in_a_pair(verdict, peer.verdict)
-    return Outcome(subject, inputs, run, verdict, adjusted, ends, blockers, bars, history, peer)
+    return Outcome(subject, inputs, run, verdict, adjusted, ends, blockers, bars, History(run, inputs), peer)
 
 
-def _ends(history: History) -> tuple[int, ...]:
+def _ends(run: Run) -> tuple[int, ...]:
     """Return where the trace has its findings and, at its end, the refusal."""
-    kinds = history.kinds
-    ends: list[int] = []
-    for _ in range(kinds.count(_FINDING)):
-        ends.append(kinds.index(_FINDING, ends[-1] + 1 if ends else 0))
-    return tuple(ends) if history.run.refused is None else (*ends, kinds.index(_REFUSED))
+    if run.ends is None:
+        return tuple(at for at, event in enumerate(run.trace) if event[KIND] in (_FINDING, _REFUSED))
+    return tuple(run.ends) if run.refused is None else (*run.ends, len(run.trace) - 1)
 
 
 def _bars(subject: Subject) -> Iterator[Bar]:

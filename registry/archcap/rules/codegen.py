@@ -239,6 +239,7 @@ class _StepWriter:
             self.line(depth, f"let_{let.name} = {self.emitter.text(let.value)}", stmt.index)
         self.refusal(stmt, depth)
         if stmt.finding:
+            self.line(depth, "X.ends.append(len(X.trace))", stmt.index)
             self.trace(depth, stmt, f"(FINDING, {stmt.index}, '', {self.shown(stmt)})", constant=not stmt.shown)
         self.writes(stmt, depth)
         if stmt.call is not None:

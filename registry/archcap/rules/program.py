@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from archcap.rules.judge import Judge
     from archcap.rules.runtime import Told
 
-FORMAT = 9
+FORMAT = 10
 """Of generated modules; one of another format is generated anew."""
 
 STATEMENTS = (Reference, Guard, StatementInfo)

@@ -181,7 +181,9 @@ class Run:
     undetermined: list[tuple[int, frozenset[str]]] = field(default_factory=list)
     assumptions_read: list[str] = field(default_factory=list)
     exact: bool = True
-    """False when the interpreter ran because something was unknown."""
+    """False when something unknown was met."""
+    ends: list[int] | None = field(default=None, compare=False, repr=False)
+    """Where the trace has its findings, as far as that was noted."""
 
 
 NameKind = Literal[

@@ -332,11 +332,12 @@ class Context:
     Attributes:
         S: the settings, by number.
         at: the number of each by name.
+        ends: where the trace has its findings.
     """
 
     __slots__ = (
         "A", "C", "DC", "DH", "DM", "DT", "E", "F", "H", "HF", "K", "LS", "M", "N", "P", "R", "S", "T", "TX", "U", "V",
-        "W", "at", "fn", "trace",
+        "W", "at", "ends", "fn", "trace",
     )  # fmt: skip
 
     S: Any
@@ -346,6 +347,7 @@ class Context:
     W: dict[str, Any]
     N: set[str]
     trace: list[Event]
+    ends: list[int]
     T: Callable[[Any], None]
 
     def __init__(
@@ -369,15 +371,21 @@ class Context:
         self.DH, self.DT = config_of(inputs.draft_hf), config_of(inputs.draft_text)
         self.P = NO_PEER if inputs.peer is None else PeerValues(inputs.peer)
         self.fn = functions
-        self.trace = []
+        self.trace, self.ends = [], []
         self.T = self.trace.append
+
+    def take(self, event: Event) -> None:
+        """Add an event of a branch to the trace."""
+        if event[KIND] is FINDING:
+            self.ends.append(len(self.trace))
+        self.trace.append(event)
 
     def branch(self) -> Context:
         """Return a context for a step called by an isolated one: its own settings and variables, the rest shared."""
         other = object.__new__(Context)
         for name in Context.__slots__:
             setattr(other, name, getattr(self, name))
-        other.S, other.V, other.trace = self.S.copy(), dict(self.V), []
+        other.S, other.V, other.trace, other.ends = self.S.copy(), dict(self.V), [], []
         other.T = other.trace.append
         return other
 
@@ -494,7 +502,9 @@ def within(
     try:
         stop = step(inner)
     except BaseException:
-        context.trace.extend(event for event in inner.trace if event[KIND] not in (SET, VAR))
+        for event in inner.trace:
+            if event[KIND] not in (SET, VAR):
+                context.take(event)
         raise
     for event in inner.trace:
         if event[KIND] is SET:
@@ -504,7 +514,7 @@ def within(
             variables[event[NAME]] = event[VALUE]
             events.append(event)
         else:
-            context.T(event)
+            context.take(event)
     return stop
 
 
