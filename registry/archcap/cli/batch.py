@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from io import BufferedReader
 
 from archcap.cli import MISUSE, OK
+from archcap.cli.bulk import Answer, answered, processors
 from archcap.cli.command import Session
-from archcap.cli.files import lines_of
+from archcap.cli.files import opened
 from archcap.errors import ArchcapError, RequestError
 from archcap.model.base import Json, JsonObject
 from archcap.model.codec import dumps, to_json
@@ -32,13 +34,22 @@ def run_batch(args: argparse.Namespace, session: Session) -> int:
     _refuse_single(args, session)
     defaults = _defaults(args, session)
     code = OK
-    for number, line in enumerate(lines_of(args.batch), 1):
-        if line.isspace():
-            continue
-        answer, answered = _answer(line, number, defaults, session)
+    for answer, problem in _answers(args.batch, lambda line, number: _answer(line, number, defaults, session)):
         session.console.write_bytes(answer)
-        code = code if answered else MISUSE
+        if problem is not None:
+            session.console.say(problem)
+            code = MISUSE
     return code
+
+
+def _answers(place: str, answer: Callable[[bytes, int], Answer]) -> Iterator[Answer]:
+    """Yield the answers in order; more than one process works on them where many lines wait."""
+    workers = processors()
+    with opened(place) as lines:
+        if workers > 1 and isinstance(lines, BufferedReader):
+            yield from answered(lines, answer, workers)
+        else:
+            yield from (answer(line, number) for number, line in enumerate(lines, 1) if not line.isspace())
 
 
 def _refuse_single(args: argparse.Namespace, session: Session) -> None:
@@ -64,20 +75,19 @@ def _defaults(args: argparse.Namespace, session: Session) -> JsonObject:
     return defaults
 
 
-def _answer(line: bytes, number: int, defaults: Mapping[str, Json], session: Session) -> tuple[bytes, bool]:
-    """Return the line's answer or its error object, and whether it was answered."""
+def _answer(line: bytes, number: int, defaults: Mapping[str, Json], session: Session) -> Answer:
+    """Return the line's answer, or its error object with what there is to say."""
     value: JsonObject = {}
     try:
         value = read_object(line, f"line {number}")
         answer = resolve(request_of({**defaults, **value}), session.snapshot)
-        return to_json(replace(answer, notes=(*answer.notes, *session.notes)) if session.notes else answer), True
+        return to_json(replace(answer, notes=(*answer.notes, *session.notes)) if session.notes else answer), None
     except RequestError as error:
         body: JsonObject = {"code": error.code, "message": error.message, "hint": error.hint}
     except ArchcapError:
         raise  # the registry itself is broken: no line can be answered
     except Exception as error:
         body = {"code": "internal", "message": f"{type(error).__name__}: {error}", "hint": "please report it"}
-    session.console.say(f"capctl: line {number}: {body['message']}")
     identity = value.get("id")
     head: JsonObject = {"id": identity} if isinstance(identity, (str, int)) else {"id": None}
-    return dumps({**head, "error": body}), False
+    return dumps({**head, "error": body}), f"capctl: line {number}: {body['message']}"

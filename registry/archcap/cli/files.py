@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from archcap.errors import RequestError
 from archcap.model.base import JsonObject
@@ -68,19 +70,20 @@ def read_text(place: str) -> str:
         raise RequestError("bad-file", f"{place} is no text", "give a UTF-8 text file") from None
 
 
-def lines_of(place: str) -> Iterator[bytes]:
-    """Yield the lines of a file or of standard input (`-`) as they come.
+@contextmanager
+def opened(place: str) -> Iterator[BinaryIO]:
+    """Open a file, or standard input for `-`, to read its lines as they come.
 
     Raises:
         RequestError: there is no such file.
     """
     if place == "-":
-        yield from sys.stdin.buffer
+        yield sys.stdin.buffer
         return
     path = Path(place)
     _must_be_file(path)
     with path.open("rb") as lines:
-        yield from lines
+        yield lines
 
 
 def _checkpoint(folder: Path) -> JsonObject:

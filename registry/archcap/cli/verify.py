@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from archcap.cli import FOUND, OK, UNKNOWN
 from archcap.cli.command import Parser, Session
-from archcap.cli.files import lines_of
+from archcap.cli.files import opened
 from archcap.cli.launch import engine_release
 from archcap.errors import RequestError
 from archcap.model.base import JsonObject
@@ -198,16 +198,17 @@ def _given(args: argparse.Namespace, engine: str, release: str, session: Session
     configs = Configs(args.configs)
     nodes = session.snapshot.engine(engine).nodes_setting
     gpus = _gpus(args, session)
-    for number, line in enumerate(lines_of(args.launches), 1):
-        if line.isspace():
-            continue
-        place = f"{args.launches} line {number}"
-        value: JsonObject = {"id": f"line {number}", **read_object(line, place), "release": release}
-        if "platform" in value or "hardware" in value:
-            yield launch_of(value, place, engine, configs, nodes)
-            continue
-        for gpu in gpus:
-            yield launch_of({**value, "platform": gpu, "id": f"{value['id']}|{gpu}"}, place, engine, configs, nodes)
+    with opened(args.launches) as lines:
+        for number, line in enumerate(lines, 1):
+            if line.isspace():
+                continue
+            place = f"{args.launches} line {number}"
+            value: JsonObject = {"id": f"line {number}", **read_object(line, place), "release": release}
+            if "platform" in value or "hardware" in value:
+                yield launch_of(value, place, engine, configs, nodes)
+                continue
+            for gpu in gpus:
+                yield launch_of({**value, "platform": gpu, "id": f"{value['id']}|{gpu}"}, place, engine, configs, nodes)
 
 
 def _space(args: argparse.Namespace, engine: str, release: str, session: Session) -> Space:
