@@ -66,6 +66,9 @@ def _entries(node: MappingNode, releases: Sequence[str], below: str) -> Iterator
 
 def main(words: list[str]) -> int:
     """Print the lines of each part of an engine's registry for both sets of releases."""
+    if len(words) < 2 or not (ROOT / words[0]).is_dir():
+        print("usage: python -m benchmarks.growth ENGINE FIRST [MORE]...", file=sys.stderr)
+        return 2
     folder, first = ROOT / words[0], words[1]
     known = yaml.safe_load((folder / "engine.yaml").read_text(encoding="utf-8"))["releases"]
     every = [first, *(words[2:] or [str(name) for name in known if str(name) != first])]
