@@ -98,19 +98,42 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
+class LaunchForm:
+    """What the form of a launch holds and offers."""
+
+    question: Question
+    checkpoints: tuple[str, ...]
+    gpus: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    launch: str
+
+
+def launch_form(question: Question, snapshot: Snapshot) -> LaunchForm:
+    """Return the form of *question*, its configurations laid out.
+
+    Raises:
+        RequestError: `unknown-engine`.
+    """
+    return LaunchForm(
+        question=question.model_copy(
+            update={"config": spaced(question.config), "draft_config": spaced(question.draft_config)}
+        ),
+        checkpoints=tuple(sorted(snapshot.checkpoints)),
+        gpus=gpus(snapshot),
+        launch=" ".join(snapshot.engine(question.engine).launch),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class CheckPage:
     """The launch check: the form, and below it the answer, or what is wrong with the question."""
 
     engine: str
     release: str
     releases: tuple[str, ...]
-    question: Question
-    checkpoints: tuple[str, ...]
-    gpus: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    form: LaunchForm
     path: str | None
     strip: str | None
     examples: tuple[tuple[str, str], ...]
-    launch: str
     answer: Answered | None
     problem: RequestError | None
 
@@ -132,15 +155,10 @@ def check_page(question: Question, snapshot: Snapshot, max_depth: int) -> CheckP
         engine=question.engine,
         release=answer.resolution.release if answer else releases[-1],
         releases=releases,
-        question=question.model_copy(
-            update={"config": spaced(question.config), "draft_config": spaced(question.draft_config)}
-        ),
-        checkpoints=tuple(sorted(snapshot.checkpoints)),
-        gpus=gpus(snapshot),
+        form=launch_form(question, snapshot),
         path=question_link(question),
         strip=question_link(question, "check/releases"),
         examples=tuple(examples_of(snapshot, question.engine)),
-        launch=" ".join(snapshot.engine(question.engine).launch),
         answer=answer,
         problem=problem,
     )

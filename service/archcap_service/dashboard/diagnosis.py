@@ -14,10 +14,9 @@ from archcap.model.base import JsonObject
 from archcap.model.resolution import Finding
 from archcap.resolver.diagnose import Diagnosis, diagnose, launch_line, launch_marks, read_failure
 from archcap.snapshot import Snapshot
-from archcap_service.dashboard.check import Answered, Found, answered
-from archcap_service.dashboard.question import LONGEST_LINK, Question, encoded, spaced
+from archcap_service.dashboard.check import Answered, Found, LaunchForm, answered, launch_form
+from archcap_service.dashboard.question import LONGEST_LINK, Question, encoded
 from archcap_service.dashboard.render import link
-from archcap_service.dashboard.tours import gpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +46,8 @@ class DiagnosisPage:
     engine: str
     release: str
     releases: tuple[str, ...]
-    question: Question
-    checkpoints: tuple[str, ...]
-    gpus: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    form: LaunchForm
     path: str | None
-    launch: str
     answer: Diagnosed | None
     problem: RequestError | None
 
@@ -73,11 +69,8 @@ def diagnosis_page(question: Question, snapshot: Snapshot, max_depth: int) -> Di
         engine=question.engine,
         release=answer.answered.resolution.release if answer else releases[-1],
         releases=releases,
-        question=question.model_copy(update={"config": spaced(question.config)}),
-        checkpoints=tuple(sorted(snapshot.checkpoints)),
-        gpus=gpus(snapshot),
+        form=launch_form(question, snapshot),
         path=diagnosis_link(question, snapshot),
-        launch=" ".join(snapshot.engine(question.engine).launch),
         answer=answer,
         problem=problem,
     )
