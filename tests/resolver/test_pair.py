@@ -65,6 +65,15 @@ def test_a_peer_that_does_not_serve_makes_the_launch_unsafe(peer: JsonObject, ve
     assert pair({}, peer)["verdict"] == verdict
 
 
+@pytest.mark.parametrize(
+    ("tp_size", "verdict", "rules"),
+    [(1, "unsafe", ["pair.pages"]), (0, "unsafe", ["parse.tp_size-positive"])],
+)
+def test_a_peer_that_would_not_start_is_met_by_no_rule(tp_size: int, verdict: str, rules: list[str]) -> None:
+    answer = pair({"page_size": 1}, {"page_size": 8, "disable_cache": True, "tp_size": tp_size})
+    assert (answer["verdict"], found(answer, "error", "unsafe")) == (verdict, rules)
+
+
 def test_what_stands_in_the_peers_way_is_told_as_the_peers() -> None:
     finding = pair({}, {"tp_size": 0})["findings"][-1]  # type: ignore[index,call-overload]
     assert finding["message"].startswith("The peer would not start: ")  # type: ignore[index,union-attr,call-overload]

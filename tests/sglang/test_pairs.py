@@ -86,6 +86,18 @@ def test_either_server_of_a_pair_may_be_the_launch(release, model, own, other, r
     assert pair_rules(servers(release, model, other, own, role="decode")) == rules
 
 
+@pytest.mark.parametrize("role", ["prefill", "decode"])
+@pytest.mark.parametrize("release", ["0.5.9", "0.5.10", "0.5.16", "0.5.23"])
+@pytest.mark.parametrize(
+    ("other", "verdict", "rules"),
+    [({"tp_size": 4}, "ok", []), ({"tp_size": 3}, "unsafe", ["tensor-parallel.heads"])],
+)
+def test_a_peer_that_would_not_start_is_all_that_is_told(release, role, other, verdict, rules):
+    answer = servers(release, DENSE, {}, other, role)
+    assert answer.verdict == verdict
+    assert [one.rule for one in answer.findings if one.severity in ("error", "unsafe")] == rules
+
+
 def test_ranks_of_which_neither_number_is_a_multiple_are_paired_wrongly():
     own, other = {"tp_size": 6, "attention_backend": "triton"}, {"tp_size": 4}
     heads = {**config(DENSE), "num_attention_heads": 24, "num_key_value_heads": 12, "intermediate_size": 13_824}

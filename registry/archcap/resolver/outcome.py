@@ -71,7 +71,7 @@ def outcome_of(subject: Subject, snapshot: SnapshotView, peer: Outcome | None = 
     if peer is None and subject.peer is not None:
         with said_of_peer():
             peer = outcome_of(subject.peer, snapshot)
-    inputs = inputs_of(subject, snapshot, None if peer is None else run_of_peer(peer.run))
+    inputs = inputs_of(subject, snapshot, None if peer is None else run_of_peer(peer.run, peer.verdict))
     run = subject.view.program.run(inputs)
     bars = tuple(_bars(subject))
     ends = _ends(run)

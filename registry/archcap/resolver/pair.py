@@ -62,9 +62,9 @@ def _like(hardware: HardwareRequest | None, peer: PeerRequest, nodes_setting: st
     return None if hardware is None else hardware.model_copy(update={"nodes": nodes})
 
 
-def run_of_peer(run: Run) -> PeerRun:
-    """Return what rules read of the peer's run."""
-    return PeerRun(run.settings, run.facts, run.vars)
+def run_of_peer(run: Run, verdict: Verdict) -> PeerRun | None:
+    """Return what rules read of the peer's run, nothing where it is refused: the two never meet."""
+    return None if verdict == "refused" else PeerRun(run.settings, run.facts, run.vars)
 
 
 def verdict_in_a_pair(own: Verdict, peer: Verdict) -> Verdict:
