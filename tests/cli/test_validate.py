@@ -43,6 +43,49 @@ def test_data_that_does_not_load_is_said_and_left(capctl, mini):
     assert find(mini, "architectures/stone.yaml").read_text(encoding="utf-8") == before
 
 
+def unsound(mini: Path) -> Path:
+    edit(mini, "architectures/river.yaml", '      extra_buffer: "<=0.9"', '      extra_buffer: "0.9"')
+    return find(mini, "architectures/river.yaml")
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o644])
+def test_a_mended_file_keeps_its_mode_and_its_line_ends(capctl, mini, mode):
+    path = unsound(mini)
+    lines = path.read_bytes().replace(b"\n", b"\r\n")
+    path.write_bytes(lines)
+    path.chmod(mode)
+    assert capctl("validate", mini, "--fix").code == 0
+    assert path.read_bytes() == lines.replace(b'extra_buffer: "0.9"', b'extra_buffer: "<=0.9"')
+    assert path.stat().st_mode & 0o777 == mode
+
+
+def test_what_a_link_leads_to_is_mended(capctl, mini, tmp_path):
+    path = unsound(mini)
+    target = path.rename(tmp_path / "elsewhere.yaml")
+    path.symlink_to(target)
+    assert capctl("validate", mini, "--fix").code == 0
+    assert path.is_symlink()
+    assert '      extra_buffer: "<=0.9"' in target.read_text(encoding="utf-8")
+
+
+def test_a_read_only_file_is_said_and_nothing_is_changed(capctl, mini):
+    path = unsound(mini)
+    before = {one: one.read_bytes() for one in mini.rglob("*.yaml")}
+    path.chmod(0o444)
+    ran = capctl("validate", mini, "--fix")
+    assert f"cannot use {path}: it is read-only and cannot be written" in ran.is_one_clear_line()
+    assert {one: one.read_bytes() for one in mini.rglob("*.yaml")} == before
+
+
+def test_a_file_that_cannot_be_replaced_is_named_and_no_temporary_one(capctl, mini, monkeypatch):
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", "/tmp/.river.yaml.abc.tmp")
+
+    path = unsound(mini)
+    monkeypatch.setattr("tempfile.mkstemp", full)
+    assert f"cannot use {path}: No space left" in capctl("validate", mini, "--fix").is_one_clear_line()
+
+
 @pytest.fixture
 def written(registry: Path, tmp_path: Path) -> Path:
     """A wagon registry in which a person wrote what the source says as well."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ from tests import mini
 from tests.lint.test_lint import GOLDEN, found
 
 
-def write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+def write(texts: Mapping[Path, str]) -> None:
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
 
 
 def mended(root: Path, scanned=None):

@@ -8,7 +8,7 @@ import yaml
 
 from archcap.model.vocabulary import Probe
 from archcap.scanner.emit import flow, scalar
-from archcap.scanner.write import read_comments, with_comments, write_atomically, write_engine
+from archcap.scanner.write import read_comments, with_comments, write_engine, write_texts
 from tests.scanner.wagon import CONFIG, scan
 
 ENGINE = """\
@@ -136,9 +136,29 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     path.write_text("old\n", encoding="utf-8")
     monkeypatch.setattr(os, "replace", _fails)
     with pytest.raises(OSError, match="disk"):
-        write_atomically(path, "new\n")
+        write_texts({path: "new\n"})
     assert path.read_text(encoding="utf-8") == "old\n"
     assert [p.name for p in tmp_path.iterdir()] == ["facts.yaml"]
+
+
+def test_one_read_only_file_keeps_every_file_as_it_is(tmp_path):
+    first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    for path in (first, second):
+        path.write_text("old\n", encoding="utf-8")
+    second.chmod(0o444)
+    assert write_texts({second: "old\n"}) == []
+    with pytest.raises(PermissionError, match="read-only") as refused:
+        write_texts({first: "new\n", second: "new\n"})
+    assert refused.value.filename == str(second)
+    assert (first.read_text(encoding="utf-8"), second.read_text(encoding="utf-8")) == ("old\n", "old\n")
+
+
+def test_line_ends_stay_as_the_file_has_them(tmp_path):
+    path = tmp_path / "facts.yaml"
+    path.write_bytes(b"a: 1\r\nb: 2\r\n")
+    assert write_texts({path: "a: 1\nb: 2\n"}) == []
+    assert write_texts({path: "a: 1\nb: 3\n"}) == [path]
+    assert path.read_bytes() == b"a: 1\r\nb: 3\r\n"
 
 
 def _fails(*_: object) -> None:

@@ -11,7 +11,7 @@ from archcap.cli.command import Session
 from archcap.cli.console import table
 from archcap.cli.validate import registry_root
 from archcap.model.siblings import SiblingGuide
-from archcap.scanner.write import write_atomically
+from archcap.scanner.write import write_texts
 from archcap.siblings.facts import facts_of_registry
 from archcap.siblings.find import findings
 from archcap.siblings.rank import Past, closed, distinct, learn, precision
@@ -32,7 +32,7 @@ def run_learn(engine: str, session: Session) -> int:
         session.console.write(row)
     path = registry_root(session.registry) / "registry" / "engines" / engine / "siblings.yaml"
     text = path.read_text(encoding="utf-8") if path.exists() else f"engine: {engine}\n"
-    if write_atomically(path, with_weights(text, learn(history))):
+    if write_texts({path: with_weights(text, learn(history))}):
         session.console.say(f"capctl: {path} has new weights")
     return OK
 

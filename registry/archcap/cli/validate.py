@@ -51,9 +51,9 @@ def run(args: argparse.Namespace, session: Session) -> int:
 
 def _mend(root: Path, scanned: Scanned | None, session: Session) -> None:
     from archcap.lint.mend import mend
-    from archcap.scanner.write import write_atomically
+    from archcap.scanner.write import write_texts
 
-    done = mend(root, write_atomically, scanned)
+    done = mend(root, write_texts, scanned)
     for path in sorted(done.files):
         session.console.say(f"capctl: mended {path}")
 

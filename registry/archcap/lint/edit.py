@@ -219,7 +219,8 @@ class _Page:
         chunks = [
             (str(name), "".join(self.lines[a:b])) for (name, _, _), a, b in zip(children, tops, ends, strict=True)
         ]
-        made = "".join(chunk if chunk.endswith("\n") else f"{chunk}\n" for _, chunk in sorted(chunks))
+        end = "\r\n" if "\r\n" in self.text else "\n"
+        made = "".join(chunk if chunk.endswith("\n") else f"{chunk}{end}" for _, chunk in sorted(chunks))
         return _Span(self.starts[tops[0]], self.starts[bottom], made)
 
     def _piece(self, key: Node, value: Node) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,7 +25,7 @@ class Mended:
 
 def mend(
     root: Path,
-    write: Callable[[Path, str], object],
+    write: Callable[[Mapping[Path, str]], object],
     scanned: Scanned | None = None,
     functions: Callable[[str], Iterable[str]] = engine_functions,
 ) -> Mended:
@@ -33,7 +33,7 @@ def mend(
 
     Args:
         root: the folder that holds capabilities.yaml and registry/.
-        write: replaces a file's text, whole or not at all.
+        write: replaces files' texts, each whole or not at all; the texts keep the line ends of the files.
         scanned: what the scanner found.
         functions: gives the names of an engine's pure functions.
     """
@@ -44,17 +44,19 @@ def mend(
             if one.fixes:
                 by_file.setdefault(one.problem.file, []).append(one)
         before = len(done.files), done.findings
-        for name, found in by_file.items():
-            _file(root / name, found, write, done)
+        _mend_files({root / name: found for name, found in by_file.items()}, write, done)
         if (len(done.files), done.findings) == before:
             break
     return done
 
 
-def _file(path: Path, found: list[Found], write: Callable[[Path, str], object], done: Mended) -> None:
-    text = path.read_text(encoding="utf-8")
-    made, applied = edited(text, [one.fixes for one in found])
-    if applied:
-        write(path, made)
-        done.files.add(path)
-        done.findings += sum(one.fixes in applied for one in found)
+def _mend_files(files: Mapping[Path, list[Found]], write: Callable[[Mapping[Path, str]], object], done: Mended) -> None:
+    texts: dict[Path, str] = {}
+    for path, found in files.items():
+        text = path.read_bytes().decode()
+        made, applied = edited(text, [one.fixes for one in found])
+        if applied:
+            texts[path] = made
+            done.findings += sum(one.fixes in applied for one in found)
+    write(texts)
+    done.files.update(texts)

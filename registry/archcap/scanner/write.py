@@ -6,9 +6,7 @@ not at all. Knows the files' layout; knows no engine.
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +20,7 @@ from archcap.scanner.merge import merge, ordered
 from archcap.scanner.scan_record import Scan
 from archcap.scanner.settings import ScannedSettings
 from archcap.scanner.settings_yaml import HAND_KEYS, loose_flags, settings_yaml
+from archcap.snapshot.files import must_be_writable, write_atomically
 
 OWN_KEYS = frozenset({"releases", "module", "role", "wraps", "body", "support"})
 """Keys of an architecture that the scanner writes; all others are people's."""
@@ -117,21 +116,30 @@ def read_yaml(path: Path) -> JsonObject:
     return data if isinstance(data, dict) else {}
 
 
-def write_atomically(path: Path, text: str) -> bool:
-    """Replace a file's text whole or not at all; return whether it changed."""
-    if path.exists() and path.read_text(encoding="utf-8") == text:
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return True
+def write_texts(texts: Mapping[Path, str]) -> list[Path]:
+    """Replace files' texts, each whole or not at all; where one of them is read-only, none is touched.
+
+    A file whose lines end as on Windows keeps that; a text that says so itself is written as it is.
+
+    Returns:
+        The files that changed, in order.
+    Raises:
+        OSError: it names the file that cannot be written.
+    """
+    changed: dict[Path, bytes] = {}
+    for path, text in sorted(texts.items()):
+        data = text.encode()
+        old = path.read_bytes() if path.exists() else None
+        if old is not None and b"\r\n" in old and b"\r\n" not in data:
+            data = data.replace(b"\n", b"\r\n")
+        if data != old:
+            changed[path] = data
+    for path in changed:
+        must_be_writable(path)
+    for path, data in changed.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, data)
+    return list(changed)
 
 
 def family_text(family: str, scanned: Mapping[str, JsonObject], old: JsonObject, comments: Comments) -> str:
@@ -253,7 +261,7 @@ def write_engine(folder: Path, scans: Mapping[str, Scan], config: ScanConfig) ->
     texts[settings] = settings_text(by_release, releases, read_yaml(settings), _comments(settings))
     engine = folder / "engine.yaml"
     texts[engine] = engine_text(scans, releases, config, read_yaml(engine), _comments(engine))
-    changed = [path for path, text in sorted(texts.items()) if write_atomically(path, text)]
+    changed = write_texts(texts)
     found = {name for scanned in merged.families.values() for name in scanned}
     for path in present:
         if path not in texts and _mapping(read_yaml(path).get("architectures")).keys() <= found:

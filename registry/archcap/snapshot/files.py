@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -18,22 +20,43 @@ _POLL_S = 0.02
 def write_atomically(path: Path, data: bytes) -> None:
     """Write *data* to *path* so that any reader, and any crash, sees the old content or the new, never a part.
 
-    What a link leads to is written, not the link; a device or a pipe takes the data as it comes.
+    What a link leads to is written, not the link, and keeps its permissions; a device or a pipe takes the data as it
+    comes.
 
     Raises:
-        OSError: nothing was changed and nothing is left behind.
+        OSError: nothing was changed and nothing is left behind; it names *path*, whatever step failed.
     """
-    path = path.resolve()
+    try:
+        _write(path.resolve(), data)
+    except OSError as error:
+        if error.errno is not None:
+            error.filename = str(path)  # else it may be the temporary file's
+        raise
+
+
+def must_be_writable(path: Path) -> None:
+    """Refuse a file that its owner made read-only: a rename would replace it all the same, and root may do anything.
+
+    Raises:
+        PermissionError: *path* is there and cannot be written.
+    """
+    if path.exists() and not (path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
+        raise PermissionError(errno.EACCES, "it is read-only and cannot be written", str(path))
+
+
+def _write(path: Path, data: bytes) -> None:
     if path.exists() and not path.is_file():
         path.write_bytes(data)
         return
+    must_be_writable(path)
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(name, 0o666 & ~_umask())
+        os.chmod(name, mode)
         os.replace(name, path)
     except BaseException:
         with contextlib.suppress(OSError):
