@@ -25,6 +25,7 @@ DEEP = b'{"a":' * 10_000 + b"1" + b"}" * 10_000
         (b'{"a": 1, "a": 2}', "has the key 'a' twice"),
         (b'{"a": {"b": 1, "b": 2}}', "has the key 'b' twice"),
         (b'{"a": NaN}', "holds NaN"),
+        (b'{"a": ' + b"9" * 5_000 + b"}", "thousands of digits"),
         (DEEP, "nested deeper than 100 levels"),
         (b'{"a":' * 200 + b"1" + b"}" * 200, "nested deeper than 100 levels"),
         (b'{"a": "' + b"x" * 50_000_000 + b'"}', "more than any configuration"),
@@ -91,6 +92,10 @@ def test_infinity_is_read_because_published_configurations_hold_it(capctl, river
         (("--registry", "/nowhere", "list", "engines"), "/nowhere"),
         (("validate", "/nowhere"), "there is no folder /nowhere"),
         (("explain", "--engine", "toy", "--architecture", "RiverForCausalLM"), "missing: --setting"),
+        (
+            ("explain", "--engine", "toy", "--architecture", "RiverForCausalLM", "--setting", "page_size.leaf"),
+            "unknown setting 'page_size.leaf'; did you mean page_size?",
+        ),
     ],
 )
 def test_misuse_is_one_line_that_says_what_to_do(capctl, words, says):

@@ -65,6 +65,7 @@ WRONG = [
     ({"config": "<html>"}, "is a web page"),
     ({"config": "[" * 200}, "nested deeper"),
     ({"config": '{"a": NaN}'}, "NaN"),
+    ({"config": '{"a": ' + "9" * 5_000 + "}"}, "thousands of digits"),
     ({"config": "", "command": "--shard-size 2"}, "not said what is launched"),
     ({"config": "", "command": "--model-path /etc/passwd"}, "is no checkpoint the registry knows"),
     ({"command": "--shard-siez 2"}, "shard"),

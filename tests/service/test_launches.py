@@ -75,6 +75,7 @@ WRONG = [
     (b"[]", 400, "bad-json"),
     (b'{"a": 1, "a": 2}', 400, "bad-json"),
     (b'{"config": NaN}', 400, "bad-json"),
+    (b'{"config": ' + b"9" * 5_000 + b"}", 400, "bad-json"),
     (b'{"settingz": {}}', 422, "bad-request"),
     (b'{"settings": {"page_sizes": 1}}', 422, "unknown-setting"),
     (b'{"settings": {"page_size": "x"}}', 422, "wrong-type"),

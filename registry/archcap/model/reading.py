@@ -56,6 +56,8 @@ def read_json(data: bytes, name: str) -> Json:
         raise _bad(what, "mend it or fetch it again") from error
     except RecursionError:
         raise _too_deep(name) from None
+    except ValueError:  # what Python says of a whole number that takes too long to read
+        raise _bad(f"{name} holds a number of thousands of digits", "mend it: no engine takes one") from None
     except _Unreadable as error:
         raise _bad(f"{name} {error}", "mend it: the engine would read something else than is meant") from None
     if text.count("{") + text.count("[") > MAX_DEPTH and _deeper_than(value, MAX_DEPTH):

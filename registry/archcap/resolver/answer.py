@@ -45,6 +45,7 @@ def settings_of(outcome: Outcome) -> dict[str, SettingValue]:
     """Return every setting the user gave or a rule wrote, with who decided it."""
     run, given, defaults = outcome.run, outcome.subject.settings, outcome.subject.view.defaults
     settled = cast(Mapping[str, Json], run.settings)  # what is unknown is replaced at the end
+    compiled = isinstance(run.settings, Settled)
     writes, leaves = _last_writes(outcome)
     settings: dict[str, SettingValue] = {}
     for name in dict.fromkeys([*given, *writes]):
@@ -53,8 +54,9 @@ def settings_of(outcome: Outcome) -> dict[str, SettingValue]:
             settings[name] = SettingValue(settled[name], "user", None, asked, default)
         elif name in leaves:
             settings[name] = SettingValue(settled[name], "rule", write[0], asked, default, leaves[name])
-        else:
-            settings[name] = SettingValue(write[1], "rule", write[0], asked, default)
+        else:  # a write that may not have happened may leave a value that is known all the same
+            value = write[1] if compiled else settled[name]
+            settings[name] = SettingValue(value, "rule", write[0], asked, default)
     for name in _unsure(run):
         settings[name] = SettingValue(None, "unknown", None, given.get(name), defaults.get(name))
     return settings

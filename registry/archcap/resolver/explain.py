@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from archcap.errors import RequestError
 from archcap.model.base import Json
+from archcap.model.engine import SettingSpan
 from archcap.model.request import Request
 from archcap.model.resolution import Cause, SettingValue
 from archcap.resolver.answer import settings_of
@@ -55,9 +56,12 @@ def explain(request: Request, snapshot: SnapshotView, setting: str) -> Explanati
     """
     outcome = outcome_of(subject_of(request, snapshot), snapshot)
     view = outcome.subject.view
-    head = setting.split(".", 1)[0]
+    head, _, part = setting.partition(".")
     if head not in view.spans:
         raise unknown("setting", setting, view.spans)
+    span = view.spans[head]
+    if part and not _has_part(span, part):
+        raise unknown("setting", setting, [f"{head}.{path}" for path in span.fields] or [head])
     writes: list[Write] = []
     for index, event in enumerate(outcome.run.trace):
         if event[KIND] != Kind.SET or not touches(event[NAME], setting):
@@ -74,6 +78,13 @@ def explain(request: Request, snapshot: SnapshotView, setting: str) -> Explanati
     return Explanation(
         setting, view.release, settings_of(outcome).get(head), view.defaults.get(head), tuple(writes), left
     )
+
+
+def _has_part(span: SettingSpan, part: str) -> bool:
+    """Return whether a setting has a part; of a structure that declares none, anything may be one."""
+    if not span.fields:
+        return span.type in ("struct", "any")
+    return any(path == part or path.startswith(part + ".") for path in span.fields)
 
 
 def _part(value: Json | Unknown, written: str, setting: str) -> Json | Unknown:

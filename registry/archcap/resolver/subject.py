@@ -28,6 +28,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "struct": (dict,),
     "any": (object,),
 }
+_LONGEST = 60
 DRAFT_PLACE, MODEL_PLACE = "<draft>", "<model>"
 
 
@@ -154,10 +155,15 @@ def _typed(name: str, value: Json, span: SettingSpan) -> Json:
     if not fits:
         raise RequestError(
             "wrong-type",
-            f"{name} takes {_article(span)}, not {value!r}",
+            f"{name} takes {_article(span)}, not {_shown(value)}",
             f"choices: {', '.join(map(str, span.choices))}" if span.choices else f"default: {span.default!r}",
         )
     return value
+
+
+def _shown(value: Json) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
 def _article(span: SettingSpan) -> str:

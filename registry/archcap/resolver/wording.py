@@ -31,9 +31,9 @@ def value_text(value: Json | Unknown) -> str:
         return "unset"
     if isinstance(value, str):
         return value or '""'
-    if isinstance(value, (bool, int, float)):
-        return str(value).lower() if isinstance(value, bool) else str(value)
-    text = json.dumps(value, separators=(", ", ": "))
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = str(value) if isinstance(value, (int, float)) else json.dumps(value, separators=(", ", ": "))
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
