@@ -32,7 +32,7 @@ DEEP = b'{"a":' * 10_000 + b"1" + b"}" * 10_000
         (b"{}", "names no architecture"),
         (b'{"architectures": []}', "names no architecture"),
     ],
-    ids=range(19),
+    ids=range(20),
 )
 def test_a_file_that_is_no_configuration_is_named_as_what_it_is(capctl, tmp_path, content, says):
     path = tmp_path / "config.json"
