@@ -89,6 +89,14 @@ def test_a_peer_is_read_from_a_command_a_file_or_json(capctl, river, tmp_path, w
     assert settings(Peer(ran)) == {"page_size": 8, "disable_cache": True}
 
 
+def test_a_fix_on_the_peer_alone_says_so(capctl, river):
+    base = ("resolve", "--engine", "toy@0.10", "--config", river, "--gpu", "alpha", "--peer")
+    assert "on the peer " not in capctl(*base, "python -m toy.serve --attention plain").out
+    found = capctl(*base, "python -m toy.serve --attention nope").out
+    assert "without --attention on the peer " in found
+    assert "--attention fast on the peer " in found
+
+
 class Peer:
     def __init__(self, ran):
         self.json = ran.json["peer"]

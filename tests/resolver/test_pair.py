@@ -100,6 +100,29 @@ def test_fixes_change_one_server_or_both() -> None:
     assert changes == [({"page_size": 8}, None), ({"page_size": None}, {"page_size": None})], "as the peer does, first"
 
 
+NO_FIX = ["No change of one or two settings here, of one on the peer, nor a later release, cures this pair."]
+FIRST = ["The peer has to change first, and no single change of it cures this pair; ask about the peer by itself."]
+
+
+def test_a_fix_is_found_on_the_server_that_has_to_change() -> None:
+    answer = pair({}, {"attention": "nope"}, fixes=True)
+    changes = [(fix["changes"], fix["peer_changes"]) for fix in answer["fixes"]]  # type: ignore[union-attr,call-overload,index,misc]
+    assert changes == [({}, {"attention": value}) for value in (None, "fast", "plain")]
+    assert (pair({}, {"attention": "plain"}, fixes=True)["fixes"], answer["notes"]) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("peer", "notes"),
+    [
+        ({"settings": {}}, []),
+        ({"settings": {"tp_size": 0, "pp_size": 0}}, FIRST),
+        ({"config": {**RIVER, "num_hidden_layers": 6}}, NO_FIX),
+    ],
+)
+def test_where_no_fix_is_found_a_note_says_which_server_stands_in_the_way(peer: JsonObject, notes: list[str]) -> None:
+    assert pair({}, {}, peer=peer, fixes=True)["notes"] == notes
+
+
 @pytest.mark.parametrize(
     ("peer", "message", "hint"),
     [

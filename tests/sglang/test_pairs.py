@@ -24,7 +24,7 @@ def config(name):
     return json.loads((CONFIGS / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def servers(release, model, own, other, role="prefill", **peer):
+def servers(release, model, own, other, role="prefill", fixes=False, **peer):
     """Resolve a server of *role* whose peer has the other one."""
     against = "decode" if role == "prefill" else "prefill"
     request = Request(
@@ -34,6 +34,7 @@ def servers(release, model, own, other, role="prefill", **peer):
         hardware=HardwareRequest(gpu="h200", count=8),
         settings={"disaggregation_mode": role, **TRITON, **own},
         peer=PeerRequest(settings={"disaggregation_mode": against, **TRITON, **other}, **peer),
+        fixes=fixes,
     )
     return resolve(request, snapshot())
 
@@ -96,6 +97,35 @@ def test_a_peer_that_would_not_start_is_all_that_is_told(release, role, other, v
     answer = servers(release, DENSE, {}, other, role)
     assert answer.verdict == verdict
     assert [one.rule for one in answer.findings if one.severity in ("error", "unsafe")] == rules
+
+
+ROLE = "disaggregation_mode"
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "fixes"),
+    [
+        ({}, {}, []),
+        ({ROLE: "null"}, {}, [({ROLE: "prefill"}, None)]),
+        ({ROLE: "decode"}, {}, [({ROLE: "prefill"}, None)]),
+        ({}, {ROLE: "prefill"}, [({ROLE: "decode"}, None)]),
+        ({ROLE: "null"}, {ROLE: "null"}, []),
+        ({}, {"tp_size": 3}, [({}, {"tp_size": 2}), ({}, {"tp_size": 1})]),
+        ({}, {"dcp_size": 2}, [({}, {"dcp_size": 1})]),
+    ],
+)
+def test_what_cures_a_pair_is_a_role_or_a_change_of_the_server_that_stands_in_the_way(own, other, fixes):
+    answer = servers("0.5.23", DENSE, own, other, fixes=True)
+    assert [(fix.changes, fix.peer_changes) for fix in answer.fixes] == fixes
+    assert bool(answer.notes) == (answer.verdict != "ok" and not fixes)
+
+
+def test_a_fix_takes_away_only_what_was_asked_for():
+    fp8 = {"kv_cache_dtype": "fp8_e4m3"}
+    (as_there,) = servers("0.5.23", DENSE, {}, fp8, fixes=True).fixes
+    (away, *_) = servers("0.5.23", DENSE, {"kv_cache_dtype": "fp8_e5m2"}, fp8, fixes=True).fixes
+    assert (as_there.changes, as_there.gives_up) == (fp8, None)
+    assert (away.changes, away.gives_up) == (fp8, "the KV cache type asked for")
 
 
 def test_ranks_of_which_neither_number_is_a_multiple_are_paired_wrongly():

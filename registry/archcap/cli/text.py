@@ -125,16 +125,18 @@ def fix_text(fix: Fix, answer: Resolution, view: ReleaseView, snapshot: Snapshot
     """Return a fix as what to write: flags to add or drop, and the release to take."""
     at = snapshot.release(answer.engine, fix.release) if fix.release else view
     parts = [f"release {fix.release}"] if fix.release else []
-    for name, value in fix.changes.items():
+    asked = answer.settings if fix.changes or answer.peer is None else answer.peer.settings
+    for name, value in (fix.changes or fix.peer_changes or {}).items():
         words = at.code.format_command({name: value}, at.spans, ())
         if words.strip().startswith("-"):
             parts.append(words)
         else:
-            requested = answer.settings.get(name)
+            requested = asked.get(name)
             given = {name: requested.requested} if requested is not None else {}
             flag = at.code.format_command(given, at.spans, ()).split(" ")[0].split("=")[0] if given else ""
             parts.append(f"without {flag}" if flag.startswith("-") else f"{name}={value_text(value)}")
-    return " ".join(parts) + (" on both servers" if fix.peer_changes is not None else "")
+    where = "" if fix.peer_changes is None else " on both servers" if fix.changes else " on the peer"
+    return " ".join(parts) + where
 
 
 def _settings(answer: Resolution, console: Console) -> str:

@@ -75,7 +75,7 @@ class Fix:
     verdict: Literal["ok", "adjusted"]
     gives_up: str | None
     peer_changes: dict[str, Json] | None = None
-    """Of a linked pair: what changes on the other server as well; None when nothing does."""
+    """Of a linked pair: what changes on the other server, on it alone where `changes` is empty; else None."""
 
 
 @plain_record

@@ -125,4 +125,4 @@ def _notes(outcome: Outcome, fixes: tuple[Fix, ...] | None) -> Iterable[str]:
     if not subject.exact:
         yield wording.nearest_release(subject.request.release, subject.view.release)
     if fixes == () and outcome.verdict in ("refused", "unsafe"):
-        yield wording.NO_FIX
+        yield wording.no_fix(None if outcome.peer is None else outcome.peer.verdict)

@@ -20,7 +20,7 @@ from archcap.model.resolution import Fix
 from archcap.resolver import wording
 from archcap.resolver.knowledge import SnapshotView
 from archcap.resolver.outcome import Bar, Outcome, outcome_of, statement_of
-from archcap.resolver.provenance import named, provenance
+from archcap.resolver.provenance import named, provenance, read_of_peer
 from archcap.resolver.subject import Subject, subject_of
 from archcap.rules.run import STATEMENT, Program, Unknown
 from archcap.suggest import nearest_names
@@ -72,6 +72,17 @@ class _Search:
                 partial.append(tried)
         return partial
 
+    def on_the_peer(self, start: Outcome, peer: Outcome, change: Change) -> Outcome | None:
+        """Return what becomes of the launch when the other server of its pair alone makes *change*."""
+        if self.left <= 0:
+            return None
+        self.left -= 1
+        try:
+            other = outcome_of(changed(peer.subject, [change]), self.snapshot)
+            return outcome_of(replace(start.subject, peer=other.subject), self.snapshot, other)
+        except RequestError:
+            return None
+
     def taken_back(self, start: Outcome, known: Iterable[_Try]) -> Iterator[_Try]:
         """Yield what becomes of the launch without each thing the user gave, apart from what is *known*."""
         done = {tried.changes for tried in known}
@@ -108,18 +119,42 @@ def fixes_of(outcome: Outcome, snapshot: SnapshotView) -> tuple[Fix, ...]:
     """
     search = _Search(snapshot)
     partial = search.single(outcome)
+    there: list[Fix] = []
     if outcome.peer is not None:
         search.single(outcome, both=True)
+        if not search.found:
+            there = list(_on_the_peer(outcome, outcome.peer, search))
     later = list(_later_releases(outcome, snapshot, search))
     if not any(_keeps_everything(outcome, tried) for tried in search.found):
         for tried in partial:
             search.single(tried.outcome, tried.changes)
-    if not search.found and not later:
+    if not (search.found or there or later):
         search.left = max(search.left, _LAST_TRIES)
         for tried in search.taken_back(outcome, partial):
             search.single(tried.outcome, tried.changes)
     here = [_fix(outcome, tried, None) for tried in search.found]
-    return _shown([*here, *(fix for fix in later if not any(_within(done, fix) for done in here))])
+    return _shown([*here, *there, *(fix for fix in later if not any(_within(done, fix) for done in here))])
+
+
+def _on_the_peer(outcome: Outcome, peer: Outcome, search: _Search) -> Iterator[Fix]:
+    """Yield the single changes of the other server alone with which both start."""
+    tries = _changes_as_here(outcome, peer) if peer.verdict in _STARTS else _changes(peer)
+    for change in tries:
+        tried = search.on_the_peer(outcome, peer, change)
+        if tried is not None and tried.verdict in _STARTS:
+            fix = _fix(peer, _Try((change,), tried), None)
+            yield replace(fix, changes={}, peer_changes=fix.changes)
+
+
+def _changes_as_here(outcome: Outcome, peer: Outcome) -> Iterator[Change]:
+    """Yield what the peer may change against the first blocker: what that reads of it, then what it was given."""
+    if outcome.blockers and not outcome.barred:
+        read = read_of_peer(outcome, outcome.blockers[0])
+        for name in dict.fromkeys([*read, *peer.subject.settings]):
+            value = outcome.run.settings.get(name)
+            if value is not None and not isinstance(value, Unknown) and value != peer.run.settings.get(name):
+                yield name, value
+            yield from ((name, value) for value in _domain(peer, name))
 
 
 def _keeps_everything(outcome: Outcome, tried: _Try) -> bool:
@@ -200,6 +235,8 @@ def _changes(outcome: Outcome, both: bool = False) -> Iterator[Change]:
         return
     names = (named if both else provenance)(outcome, outcome.blockers[0])
     yield from _as_the_peer(outcome, names)
+    if not both:
+        yield from _beside_the_peer(outcome)
     for name in names:
         for value in _domain(outcome, name):
             yield name, value
@@ -218,6 +255,15 @@ def _as_the_peer(outcome: Outcome, names: Iterable[str]) -> Iterator[Change]:
         value = theirs.get(name)
         if value is not None and not isinstance(value, Unknown) and value != outcome.run.settings.get(name):
             yield name, value
+
+
+def _beside_the_peer(outcome: Outcome) -> Iterator[Change]:
+    """Yield every choice of the settings that the first blocker reads on both servers of a pair: a role, a protocol."""
+    theirs = read_of_peer(outcome, outcome.blockers[0])
+    for name in named(outcome, outcome.blockers[0]):
+        span = outcome.subject.view.spans.get(name)
+        if name in theirs and span is not None:
+            yield from ((name, one) for one in span.choices if one != outcome.run.settings.get(name))
 
 
 def _domain(outcome: Outcome, name: str) -> Iterator[Json]:
@@ -304,11 +350,11 @@ def _fix(start: Outcome, tried: _Try, release: str | None) -> Fix:
 
 def _shown(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
     """Return the smallest fixes first, few of each kind."""
-    ordered = sorted(fixes, key=lambda fix: len(fix.changes) + (fix.release is not None))
+    ordered = sorted(fixes, key=lambda fix: len(fix.changes or fix.peer_changes or ()) + (fix.release is not None))
     alike: dict[tuple[str, ...], int] = {}
     shown: list[Fix] = []
     for fix in ordered:
-        kind = (*sorted(fix.changes), fix.release or "")
+        kind = (*sorted(fix.changes), *sorted(fix.peer_changes or ()), fix.release or "")
         alike[kind] = alike.get(kind, 0) + 1
         if alike[kind] <= _MOST_ALIKE:
             shown.append(fix)

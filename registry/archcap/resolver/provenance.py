@@ -41,6 +41,14 @@ def named(outcome: Outcome, event: int) -> list[str]:
     return list(dict.fromkeys(one.key.split(".", 1)[0] for one in read if one.kind in ("setting", "user_set")))
 
 
+def read_of_peer(outcome: Outcome, event: int) -> list[str]:
+    """Return the settings of the peer that the statement behind event *event* of the trace reads."""
+    read = _read_by(statement_of(outcome.subject, outcome.run.trace[event][STATEMENT]))
+    spans = outcome.subject.view.spans
+    names = dict.fromkeys(one.key.split(".", 1)[0] for one in read if one.kind == "peer")
+    return [name for name in names if name in spans]
+
+
 def _read_by(info: StatementInfo) -> Iterator[Reference]:
     for guard in reversed(info.guards):
         yield from guard.reads

@@ -14,6 +14,7 @@ from archcap.model.architectures import Architecture
 from archcap.model.base import Json
 from archcap.model.engine import Declared
 from archcap.model.releases import held_when, version
+from archcap.model.resolution import Verdict
 from archcap.resolver.knowledge import ReleaseView
 from archcap.rules.run import Unknown
 from archcap.suggest import nearest_names
@@ -153,7 +154,7 @@ def gives_up(view: ReleaseView, changes: Mapping[str, Json], user: Mapping[str, 
     lost: list[str] = []
     for name, value in changes.items():
         setting = view.settings.get(name)
-        departs = name in user or value != view.defaults.get(name)
+        departs = name in user or (setting is not None and setting.fix != "reduce" and value != view.defaults.get(name))
         if setting is not None and setting.gives_up and departs:
             lost.append(setting.gives_up)
         elif name in user and user[name] is not None:
@@ -177,7 +178,15 @@ def of_peer(verdict: str, message: str) -> str:
     return f"{lead}: {message}"
 
 
-NO_FIX = "No change of one or two settings, nor a later release, cures this launch."
+def no_fix(peer: Verdict | None) -> str:
+    """Return the note that no fix was found; *peer* is the verdict on the other server of a pair."""
+    if peer is None:
+        return "No change of one or two settings, nor a later release, cures this launch."
+    if peer in ("ok", "adjusted"):
+        return "No change of one or two settings here, of one on the peer, nor a later release, cures this pair."
+    if peer == "unknown":
+        return "Whether the peer starts is unknown, so no change can be told to cure this pair."
+    return "The peer has to change first, and no single change of it cures this pair; ask about the peer by itself."
 
 
 def nearest_release(asked: str, used: str) -> str:
