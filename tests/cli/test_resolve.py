@@ -31,6 +31,12 @@ def test_a_command_in_a_file_is_a_pasted_one(capctl, river, tmp_path):
     assert capctl(*LAUNCH, "--config", river, "--command", "-", stdin=script.read_text()).json == ran.json
 
 
+def test_flags_alone_in_a_file_are_a_command(capctl, river, tmp_path):
+    script = tmp_path / "flags"
+    script.write_text("--page-size 8 --tp 2\n")
+    assert settings(capctl(*LAUNCH, "--config", river, "--command", script)) == {"page_size": 8, "tp_size": 2}
+
+
 def test_set_wins_over_the_pasted_command(capctl, river):
     ran = capctl(*LAUNCH, "--config", river, "--set", "page_size=16", "--", "python -m toy.serve --page-size 8")
     assert settings(ran) == {"page_size": 16}
@@ -78,12 +84,13 @@ def test_a_draft_config_implies_a_draft_path(capctl, river):
 PEER = "python -m toy.serve --page-size 8 --disable-cache"
 
 
-@pytest.mark.parametrize("way", ["command", "file", "json", "json in a file"])
+@pytest.mark.parametrize("way", ["command", "flags", "file", "flags in a file", "json", "json in a file"])
 def test_a_peer_is_read_from_a_command_a_file_or_json(capctl, river, tmp_path, way):
     file = tmp_path / "peer"
     body = json.dumps({"settings": {"page_size": 8, "disable_cache": True}})
-    file.write_text(body if "json" in way else f"#!/bin/sh\n{PEER}\n")
-    peer = {"command": PEER, "json": body}.get(way, file)
+    flags = PEER.partition("serve ")[2]
+    file.write_text(body if "json" in way else f"{flags}\n" if "flags" in way else f"#!/bin/sh\n{PEER}\n")
+    peer = {"command": PEER, "flags": flags, "json": body}.get(way, file)
     ran = capctl(*LAUNCH, "--config", river, "--set", "page_size=1", "--peer", peer)
     assert (ran.json["verdict"], ran.code) == ("unsafe", 1)
     assert settings(Peer(ran)) == {"page_size": 8, "disable_cache": True}
@@ -95,6 +102,14 @@ def test_a_fix_on_the_peer_alone_says_so(capctl, river):
     found = capctl(*base, "python -m toy.serve --attention nope").out
     assert "without --attention on the peer " in found
     assert "--attention fast on the peer " in found
+
+
+def test_a_peers_file_that_says_nothing_is_named(capctl, river, tmp_path):
+    file = tmp_path / "peer"
+    for text, problem in (("# later\n", "the launch command is empty"), (" \n", f"the file {file} is empty")):
+        file.write_text(text)
+        ran = capctl(*LAUNCH, "--config", river, "--peer", file)
+        assert (ran.code, f"the peer: {problem}" in ran.err) == (2, True)
 
 
 class Peer:

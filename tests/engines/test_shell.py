@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archcap.engines.shell import launch_of
+from archcap.engines.shell import launch_of, with_start
 from archcap.errors import RequestError
 
 
@@ -65,6 +65,20 @@ def test_text_is_split_as_a_shell_would(text, env, rest):
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8), max_size=5))
 def test_what_a_shell_quotes_is_read_as_it_was(words):
     assert taken(shlex.join(["engine", "--a", *words])) == ({}, ["--a", *words])
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("engine --a 1", "engine --a 1"),
+        ("", ""),
+        ("other -a", "other -a"),
+        ("--a 1", "run engine --a 1"),
+        (" \n-a\n", "run engine -a"),
+    ],
+)
+def test_flags_alone_get_what_starts_the_engine_in_front(text, whole):
+    assert with_start(text, ["run", "engine"]) == whole
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from pathlib import Path
 from archcap.cli.command import Parser, Session, key_value
 from archcap.cli.files import read_config, read_flags, read_text
 from archcap.engines import Launch, Options, support
+from archcap.engines.shell import with_start
 from archcap.errors import RequestError
 from archcap.model.base import Json, JsonObject
 from archcap.model.reading import request_of
@@ -178,7 +179,7 @@ def _pasted(args: argparse.Namespace, session: Session, view: ReleaseView) -> La
     if args.command is not None:
         if words is not None:
             raise RequestError("usage", "a launch command is given twice", "give --command or the words after --")
-        words = [read_text(args.command)]
+        words = [with_start(read_text(args.command), view.engine.launch)]
     if words is None:
         return Launch({})
     return support(view.engine.engine, view.release).parse_command(words, options_of(view), read_flags)

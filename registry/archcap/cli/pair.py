@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final
 
 from archcap.cli.command import Session
 from archcap.cli.files import read_config, read_flags, read_text
 from archcap.engines import Options, support
+from archcap.engines.shell import with_start
+from archcap.errors import RequestError
 from archcap.model.base import Json, JsonObject
 from archcap.model.reading import read_object
 from archcap.resolver.pair import said_of_peer
 from archcap.snapshot import ReleaseView
+
+_WANTED: Final = "give its launch command in quotes, a file that holds it, or JSON"
 
 
 def peer_of(
@@ -20,7 +25,7 @@ def peer_of(
     """Return the `peer` of a request, with what was noted while reading it.
 
     Args:
-        text: a launch command, a JSON object, or a file that holds one of them.
+        text: a launch command or its flags alone, a JSON object, or a file that holds one of them.
         request: the launch it is the peer of.
         view: the release.
         options: gives what the release's command line takes.
@@ -29,14 +34,38 @@ def peer_of(
         RequestError: it is no launch of the engine, or no JSON.
     """
     with said_of_peer():
-        content = read_text(text) if _is_file(text) else text
+        content = _content(text)
         if content.lstrip().startswith("{"):
             return read_object(content.encode(), "its JSON"), ()
-        launch = support(view.engine.engine, view.release).parse_command([content], options(view), read_flags)
+        words = [with_start(content, view.engine.launch)]
+        try:
+            launch = support(view.engine.engine, view.release).parse_command(words, options(view), read_flags)
+        except RequestError as error:
+            raise _no_such_file(text) if error.code == "no-launch" and _may_be_a_path(text) else error from None
     settings = launch.settings
     found, notes = _subject(settings, request, view, session)
     peer: JsonObject = {"settings": {**settings}, "env": {**launch.env}, **found}
     return peer, (*(f"the peer: {note}" for note in launch.notes), *notes)
+
+
+def _content(text: str) -> str:
+    """Return what *text* says, or the file that it names."""
+    content = read_text(text) if _is_file(text) else text
+    if not content.strip():
+        problem = f"the file {text} is empty" if text.strip() else "nothing is given"
+        raise RequestError("no-launch", problem, _WANTED)
+    return content
+
+
+def _may_be_a_path(text: str) -> bool:
+    """Return whether what starts nothing was rather meant as a file: no option stands in it, and no file is there."""
+    return not _is_file(text) and not any(word.startswith("-") for word in text.split())
+
+
+def _no_such_file(text: str) -> RequestError:
+    if Path(text).is_dir():
+        return RequestError("no-file", f"{text} is a folder", "name a file in it")
+    return RequestError("no-file", f"there is no file {text}, nor is it a launch", _WANTED)
 
 
 def _is_file(text: str) -> bool:

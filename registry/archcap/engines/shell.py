@@ -43,7 +43,7 @@ def launch_of(words: Sequence[str], find: Finder, wanted: str) -> tuple[dict[str
             nothing, `many-launches` when it starts the engine more than once.
     """
     commands = _commands(words[0]) if len(words) == 1 and _is_text(words[0]) else [list(words)]
-    if not any(commands):
+    if not any(word.strip() for command in commands for word in command):
         raise RequestError("no-launch", "the launch command is empty", f"paste one: {wanted}")
     starts = [(number, at) for number, command in enumerate(commands) if (at := find(command)) is not None]
     if len(starts) > 1:
@@ -57,6 +57,16 @@ def launch_of(words: Sequence[str], find: Finder, wanted: str) -> tuple[dict[str
         return {}, commands[0]
     shown = " ".join(commands[0])[:60]
     raise RequestError("no-launch", f"{shown!r} does not start the engine", f"a launch looks like: {wanted}")
+
+
+def with_start(text: str, start: Sequence[str]) -> str:
+    """Return a text that may hold flags alone as one that starts the engine.
+
+    Args:
+        text: what was pasted.
+        start: the words that start the engine.
+    """
+    return " ".join([*start, text.strip()]) if text.lstrip().startswith("-") else text
 
 
 def _is_text(word: str) -> bool:

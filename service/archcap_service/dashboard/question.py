@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from archcap.cli.launch import options_of
 from archcap.engines import Launch
+from archcap.engines.shell import with_start
 from archcap.errors import RequestError
 from archcap.model.base import Json, JsonObject, Record
 from archcap.model.codec import dumps
@@ -161,9 +162,7 @@ def _launch(command: str, view: ReleaseView) -> Launch:
     text = command.strip()
     if not text:
         return Launch({})
-    if text.startswith("-"):
-        text = " ".join([*view.engine.launch, text])
-    return view.code.parse_command([text], options_of(view))
+    return view.code.parse_command([with_start(text, view.engine.launch)], options_of(view))
 
 
 def _subject(question: Question, launch: Launch, view: ReleaseView, snapshot: Snapshot, max_depth: int) -> JsonObject:
