@@ -41,6 +41,25 @@ def test_the_registry_s_twins_that_differ_are_told_with_what_to_do(siblings):
     assert "Add CoalTextForCausalLM to core.defaults._LONG_TRAINS, beside CoalForCausalLM." in " ".join(ran.out.split())
 
 
+@pytest.mark.parametrize("number", ["-1", "-5", "1.5", "many"])
+def test_what_is_no_number_of_suspicions_is_one_line(siblings, number):
+    assert len(json.loads(siblings("--first", "1", "--format", "json").out)) == 1
+    assert "--first: expected a whole number from 0" in siblings(f"--first={number}").is_one_clear_line()
+
+
+def test_a_release_that_is_not_known_is_answered_by_the_nearest(siblings):
+    known = siblings()
+    ran = siblings("--engine", "wagon@99")
+    assert (ran.code, ran.out) == (0, known.out)
+    assert "99" in ran.err.splitlines()[0]
+    assert "is no release of wagon" in siblings("--engine", "wagon@latest").is_one_clear_line()
+
+
+@pytest.mark.parametrize(("form", "code"), [("text", 0), ("json", 0), ("markdown", 0), ("github", 1), ("sarif", 1)])
+def test_suspicions_fail_only_what_is_a_check(siblings, form, code):
+    assert siblings("--format", form).code == code
+
+
 def test_a_source_gives_lines_on_both_sides(siblings, checkout):
     found = json.loads(siblings("--source", checkout, "--format", "json").out)
     (one,) = [one for one in found if one["what"] == "long_train"]

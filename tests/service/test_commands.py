@@ -60,6 +60,17 @@ def test_tokens_are_made_listed_and_revoked(database, capsys):
         (["db", "downgrade"], "needs --to VERSION"),
         (["db", "import"], "needs a PATH or --shipped"),
         (["db", "export"], "needs a folder"),
+        (["serve", "--port", "65536"], "--port: expected a port from 0 to 65535, not '65536'"),
+        (["serve", "--port", "99999999"], "--port: expected a port from 0 to 65535, not '99999999'"),
+        (["serve", "--port=-1"], "--port: expected a port from 0 to 65535, not '-1'"),
+        (["serve", "--port", "http"], "--port: expected a port from 0 to 65535, not 'http'"),
+        (["serve", "--fd=-1"], "--fd: expected a whole number from 0, not '-1'"),
+        (["serve", "--fd", "4000"], "--fd: no socket was inherited as 4000"),
+        (["serve", "--fd", "99999999999999"], "--fd: no socket was inherited as 99999999999999"),
+        (["token", "create", "a", "--days", "nan"], "--days: expected a number of days above 0"),
+        (["token", "create", "a", "--days", "inf"], "--days: expected a number of days above 0"),
+        (["token", "create", "a", "--days", "0"], "--days: expected a number of days above 0"),
+        (["token", "create", "a", "--days=-3"], "--days: expected a number of days above 0"),
     ],
 )
 def test_misuse_is_one_line(embedded, words, says, capsys):
@@ -84,6 +95,9 @@ def test_the_database_says_where_it_is(database, capsys):
     ("name", "value", "says"),
     [
         ("ARCHCAP_MAX_DEPTH", "lots", "ARCHCAP_MAX_DEPTH: "),
+        ("ARCHCAP_MAX_DEPTH", "7", "ARCHCAP_MAX_DEPTH: "),
+        ("ARCHCAP_POLL_S", "nan", "ARCHCAP_POLL_S: "),
+        ("ARCHCAP_SHUTDOWN_S", "-1", "ARCHCAP_SHUTDOWN_S: "),
         ("ARCHCAP_LOG_FORMAT", "xml", "ARCHCAP_LOG_FORMAT: "),
         ("ARCHCAP_DATABASE_URL", "mysql://me:hunter2@host/db", "names mysql, which is not supported"),
         ("ARCHCAP_DATABASE_URL", "nonsense hunter2", "is no database URL"),

@@ -231,7 +231,7 @@ def test_a_packed_file_that_breaks_off_is_one_clear_line(verify, tmp_path):
         (["--grid", "--random", "3"], "--grid and --random do not go together"),
         (["--grid"], "which interpreter has the engine?"),
         (["--random", "0"], "expected at least 1"),
-        (["--random", "many"], "expected a whole number, not 'many'"),
+        (["--random", "many"], "expected a whole number from 0, not 'many'"),
         (["--recorded", "/no/such.jsonl"], "there is no file /no/such.jsonl"),
         (["--recorded", "x", "--python", "y"], "--python does not go with --recorded"),
         (["--grid", "--python", "python3", "--engine", "sglang@0.4"], "sglang has no release '0.4'"),

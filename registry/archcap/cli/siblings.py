@@ -9,7 +9,8 @@ from pathlib import Path
 from archcap.cli import FOUND, OK
 from archcap.cli.command import Parser, Session
 from archcap.cli.console import Console
-from archcap.cli.launch import engine_release
+from archcap.cli.launch import named_view
+from archcap.cli.numbers import count
 from archcap.cli.reports import Place, Report, annotation, sarif
 from archcap.errors import RequestError
 from archcap.model.base import Json
@@ -33,7 +34,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--ignore-accepted", action="store_true", help="show what people have accepted as well")
     parser.add_argument("--learn", action="store_true",
                         help="weigh suspicions anew by what the registry's releases closed")  # fmt: skip
-    parser.add_argument("--first", metavar="N", type=int, help="only the N likeliest")
+    parser.add_argument("--first", metavar="N", type=count, help="only the N likeliest")
     parser.add_argument("--format", choices=("text", "json", "sarif", "github", "markdown"), default="text")
 
 
@@ -50,14 +51,15 @@ def run(args: argparse.Namespace, session: Session) -> int:
     found: Sequence[Suspect] = suspects(facts, registry, vocabulary, not args.ignore_accepted, before)
     found = found[: args.first] if args.first is not None else found
     _write(found, facts, args, session)
+    # Annotations and SARIF are for a check that is to fail; a list for people is no verdict on anything they did.
     return FOUND if found and (args.since is not None or args.format in ("sarif", "github")) else OK
 
 
 def _facts(args: argparse.Namespace, session: Session) -> tuple[str, Facts, Facts | None]:
     """Return the facts that are looked at, and those before the changes under review."""
     if args.engine_source is None:
-        engine, release = engine_release(args.engine or session.default_engine, session)
-        view = session.snapshot.release(engine, release)
+        view = named_view(args.engine or session.default_engine, session)
+        engine = view.engine.engine
         folder = _models_folder(engine, session)
         return engine, facts_of_registry(session.snapshot.registry_of(engine), session.snapshot.vocabulary,
                                          view.release, folder), None  # fmt: skip

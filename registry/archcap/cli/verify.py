@@ -13,6 +13,7 @@ from archcap.cli import FOUND, OK, UNKNOWN
 from archcap.cli.command import Parser, Session
 from archcap.cli.files import opened
 from archcap.cli.launch import engine_release
+from archcap.cli.numbers import count, positive
 from archcap.errors import RequestError
 from archcap.model.base import JsonObject
 from archcap.model.reading import read_object
@@ -42,10 +43,10 @@ def configure(parser: Parser) -> None:
     engine.add_argument("--engine-source", metavar="DIR", type=Path, help="the folder that holds the engine's package")
     engine.add_argument("--extra-path", metavar="DIR", type=Path, action="append", default=[],
                         help="a folder that the engine's interpreter looks in first")  # fmt: skip
-    engine.add_argument("--timeout", metavar="SECONDS", type=_positive, default=120, help="for one launch (120)")
+    engine.add_argument("--timeout", metavar="SECONDS", type=positive, default=120, help="for one launch (120)")
     what = parser.add_argument_group("launches (one of the first four)")
     what.add_argument("--grid", action="store_true", help="every configuration, device and value of each setting")
-    what.add_argument("--random", metavar="N", type=_positive, help="N random combinations")
+    what.add_argument("--random", metavar="N", type=positive, help="N random combinations")
     what.add_argument("--launches", metavar="FILE|-", help="launches, or requests, as JSON lines")
     what.add_argument("--recorded", metavar="FILE", type=Path, action="append", default=[],
                       help="answers recorded earlier (.jsonl, .jsonl.gz); needs no engine")  # fmt: skip
@@ -56,14 +57,14 @@ def configure(parser: Parser) -> None:
                       help="configurations, drafts in its folder draft; else the known checkpoints")  # fmt: skip
     what.add_argument("--platforms", metavar="A,B", type=_names, default=(),
                       help=f"devices, as in h100 or cuda-sm90 ({','.join(PLATFORMS)})")  # fmt: skip
-    what.add_argument("--limit", metavar="N", type=_positive, help="no more than N of them, always the same ones")
+    what.add_argument("--limit", metavar="N", type=positive, help="no more than N of them, always the same ones")
     kept = parser.add_argument_group("answers")
     kept.add_argument("--resume", metavar="FILE", type=Path, help="keep the engine's answers here and reuse them")
     result = parser.add_argument_group("result")
     result.add_argument("--fields", metavar="A,B", type=_names, default=(), help="compare only these settings")
     result.add_argument("--report", metavar="FILE|-", help="write everything as JSON")
-    result.add_argument("--show", metavar="N", type=_count, default=20, help="differences to print (20)")
-    result.add_argument("--max-disagreements", metavar="N", type=_count, default=0,
+    result.add_argument("--show", metavar="N", type=count, default=20, help="differences to print (20)")
+    result.add_argument("--max-disagreements", metavar="N", type=count, default=0,
                         help="launches that may disagree before the exit code is 1 (0)")  # fmt: skip
 
 
@@ -72,19 +73,6 @@ def _names(text: str) -> tuple[str, ...]:
     if not names:
         raise argparse.ArgumentTypeError("expected names separated by commas")
     return names
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a whole number, not {text!r}")
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    count = _count(text)
-    if count == 0:
-        raise argparse.ArgumentTypeError("expected at least 1")
-    return count
 
 
 def run(args: argparse.Namespace, session: Session) -> int:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
+import stat
 import sys
 from typing import TYPE_CHECKING
 
 from archcap.cli import OK
 from archcap.cli.command import Parser, Session
+from archcap.cli.numbers import count, port
 from archcap.errors import ArchcapError, RequestError
 from archcap_service.commands import service_needed
 
@@ -23,9 +26,21 @@ SUMMARY = "serve look-ups, resolutions and overrides over HTTP"
 def configure(parser: Parser) -> None:
     """Declare the options."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1: this machine only)")
-    parser.add_argument("--port", type=int, default=8000, help="0 takes a free one (8000)")
-    parser.add_argument("--fd", type=int, help="listen on this inherited socket instead")
+    parser.add_argument("--port", type=port, default=8000, help="0 takes a free one (8000)")
+    parser.add_argument("--fd", type=_socket, help="listen on this inherited socket instead")
     parser.add_argument("--forwarded-allow-ips", metavar="IPS", help="proxies whose X-Forwarded-For is believed")
+
+
+def _socket(text: str) -> int:
+    """Read the number of a socket that was inherited."""
+    number = count(text)
+    try:
+        inherited = stat.S_ISSOCK(os.fstat(number).st_mode)
+    except (OSError, OverflowError):
+        inherited = False
+    if not inherited:
+        raise argparse.ArgumentTypeError(f"no socket was inherited as {number}")
+    return number
 
 
 def run(args: argparse.Namespace, session: Session) -> int:

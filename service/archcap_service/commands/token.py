@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from archcap.cli import OK
 from archcap.cli.command import Parser, Session
 from archcap.cli.console import table
+from archcap.cli.numbers import days
 from archcap.errors import RequestError
 from archcap.model.codec import dumps
 from archcap_service.commands import service_needed
@@ -28,7 +29,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("name", nargs="?", help="the token's name; of revoke also its id")
     parser.add_argument("--scope", action="append", metavar="SCOPE", default=None,
                         help="read, write or admin (each implies the ones before); may be repeated (read)")  # fmt: skip
-    parser.add_argument("--days", type=float, help="how long it is valid; for ever when left out")
+    parser.add_argument("--days", type=days, help="how long it is valid; for ever when left out")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
