@@ -171,3 +171,13 @@ def test_what_interrupts_is_quiet(capctl, monkeypatch):
 def test_json_that_hides_in_values_is_read_and_the_rest_is_text(capctl, river):
     ran = capctl(*LAUNCH, "--config", river, "--format", "json", "--set", "tags=[1,", "--set", 'tags=["a","b"]')
     assert json.loads(ran.out)["settings"]["tags"]["requested"] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("log", "says"),
+    [("", "standard input is empty"), (" \n", "standard input is empty"), ("up", "standard input holds no traceback"),
+     (b"\xff\xfe\x00", "standard input is no text")],
+)  # fmt: skip
+def test_a_log_that_holds_nothing_to_diagnose_is_called_by_its_name(capctl, log, says):
+    ran = capctl("diagnose", "-", "--engine", "toy@0.10", "--architecture", "RiverForCausalLM", stdin=log)
+    assert says in ran.is_one_clear_line()

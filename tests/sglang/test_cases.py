@@ -40,7 +40,8 @@ def snapshot():
 
 def answer(case):
     draft = {**recorded(case["draft"]), **case["draft_changes"]} if "draft" in case else None
-    hardware = HardwareRequest(gpu=case["gpu"], count=case.get("gpus", 8), nodes=case.get("nodes", 1))
+    machine = {"gpu": case["gpu"], "count": case.get("gpus", 8), "nodes": case.get("nodes", 1)}
+    hardware = HardwareRequest(**machine) if case["gpu"] else None
     request = Request(
         engine="sglang",
         release=case["release"],

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from archcap.cli import FOUND, UNKNOWN
 from archcap.cli.command import Parser, Session
 from archcap.cli.console import Console
-from archcap.cli.files import read_text
+from archcap.cli.files import read_text, said_place
 from archcap.cli.launch import add_launch_options, asked, use_source
 from archcap.cli.text import finding_text, fix_text
 from archcap.errors import RequestError
@@ -16,10 +16,12 @@ from archcap.model.base import JsonObject
 from archcap.model.codec import dumps, finding_object, fix_object
 from archcap.model.resolution import Resolution
 from archcap.resolver import resolve
-from archcap.resolver.diagnose import Diagnosis, diagnose, launch_line, launch_marks, read_failure
+from archcap.resolver.diagnose import Diagnosis, Failure, diagnose, launch_line, launch_marks, read_failures
 
 SUMMARY = "say which rule a traceback is about, why, and what would help"
 TAKES_COMMAND = True
+CUT_OFF = "An exception that the log does not name"
+_WAYS = {"hardware": "--gpu and --gpus", "hw": "--gpu and --gpus", "env": "--env"}
 
 
 def configure(parser: Parser) -> None:
@@ -32,23 +34,35 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace, session: Session) -> int:
     """Read, resolve, match and write; 1 when a finding matches, 3 when none does."""
     text = read_text(args.log)
-    failure = read_failure(text)
-    if failure is None:
-        raise RequestError(
-            "no-traceback", f"{args.log} holds no traceback", "paste it from `Traceback` to the exception"
-        )
+    failures = failures_of(text, said_place(args.log))
     use_source(args, session)
     _launch_of(text, args, session)
     question = asked(args, session, fixes=True)
     answer = resolve(question.request, session.snapshot)
     for note in (*question.notes, *session.notes):
         session.console.say(f"capctl: {note}")
-    found = diagnose(failure, answer)
+    found = diagnose(failures, answer, session.snapshot.release(answer.engine, answer.release))
     if args.format == "json":
         session.console.write_bytes(dumps(to_object(found, answer), indent=2))
     else:
         session.console.write(render(found, answer, session))
     return FOUND if found.matched else UNKNOWN
+
+
+def failures_of(text: str, place: str) -> tuple[Failure, ...]:
+    """Return the exceptions that a log tells of, at least one.
+
+    Args:
+        text: the log.
+        place: what a complaint calls it.
+    Raises:
+        RequestError: `no-traceback`.
+    """
+    failures = read_failures(text)
+    if not failures:
+        said = f"{place} holds no traceback" if text.strip() else f"{place} is empty"
+        raise RequestError("no-traceback", said, "paste the log from its first frame to the line of the exception")
+    return failures
 
 
 def _launch_of(text: str, args: argparse.Namespace, session: Session) -> None:
@@ -73,19 +87,45 @@ def to_object(found: Diagnosis, answer: Resolution) -> JsonObject:
         "verdict": answer.verdict,
         "matched": [finding_object(one) for one in found.matched],
         "other": [finding_object(one) for one in found.other],
+        "undecided": [{"rule": one.rule, "needs": list(one.needs)} for one in found.undecided],
         "fixes": [fix_object(one) for one in answer.fixes or ()],
     }
+
+
+def undecided_lines(found: Diagnosis) -> list[str]:
+    """Return what to give so that the rules where the exception passed can be decided; nothing when one is met."""
+    if found.matched or not found.undecided:
+        return []
+    rows = [f"  {one.rule} needs {', '.join(one.needs)}" for one in found.undecided]
+    needs = dict.fromkeys(need for one in found.undecided for need in one.needs)
+    # What is assumed of a machine follows from the machine: where that is missing, only it has to be given.
+    bare = "hardware" in needs
+    ways = dict.fromkeys(_way(need) for need in needs if not (bare and need.startswith("assumption.")))
+    return ["What stands in these functions cannot be decided with what is given:", *rows, f"Give {', '.join(ways)}."]
+
+
+def _way(need: str) -> str:
+    """Return the option that gives what a rule needs."""
+    peer, need = need.startswith("peer."), need.removeprefix("peer.")
+    if peer:
+        return "--peer with the other server's whole launch"
+    if need.startswith("assumption."):
+        return f"--assume {need.removeprefix('assumption.')}=VALUE"
+    return _WAYS.get(need.partition(".")[0], "--config with the checkpoint's config.json")
 
 
 def render(found: Diagnosis, answer: Resolution, session: Session) -> str:
     """Return the diagnosis as text."""
     console: Console = session.console
     last = found.failure.frames[-1]
-    lines = [console.paint(f"{found.failure.exception} in {last.function}, {last.file} line {last.line}", "bold"), ""]
-    if found.matched:
-        lines += [finding_text(one, console) for one in found.matched]
-    else:
+    what = found.failure.exception or CUT_OFF
+    lines = [console.paint(f"{what} in {last.function}, {last.file} line {last.line}", "bold"), ""]
+    lines += [finding_text(one, console) for one in found.matched]
+    lines += undecided_lines(found)
+    if not found.matched and not found.undecided:
         lines.append(f"No rule of {answer.engine} {answer.release} that this launch meets stands in these functions.")
+    if found.failure.exception is None and len(found.matched) != 1:
+        lines.append("The log ends before the line of the exception; with it, it is told apart what this is about.")
     if found.other:
         lines += ["", "The launch itself meets:", *(finding_text(one, console) for one in found.other)]
     if answer.fixes:

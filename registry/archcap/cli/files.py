@@ -57,6 +57,11 @@ def read_flags(place: str) -> JsonObject:
     return content
 
 
+def said_place(place: str) -> str:
+    """Return how a sentence calls a file, or `-`."""
+    return "standard input" if place == "-" else place
+
+
 def read_text(place: str) -> str:
     """Return a small text file, or standard input for `-`.
 
@@ -67,7 +72,7 @@ def read_text(place: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise RequestError("bad-file", f"{place} is no text", "give a UTF-8 text file") from None
+        raise RequestError("bad-file", f"{said_place(place)} is no text", "give a UTF-8 text file") from None
 
 
 @contextmanager

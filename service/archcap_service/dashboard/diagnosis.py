@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from archcap.cli.diagnose import to_object
+from archcap.cli.diagnose import failures_of, to_object, undecided_lines
 from archcap.errors import RequestError
 from archcap.model.base import JsonObject
 from archcap.model.resolution import Finding
-from archcap.resolver.diagnose import Diagnosis, diagnose, launch_line, launch_marks, read_failure
+from archcap.resolver.diagnose import Diagnosis, diagnose, launch_line, launch_marks
 from archcap.snapshot import Snapshot
 from archcap_service.dashboard.check import Answered, Found, LaunchForm, answered, launch_form
 from archcap_service.dashboard.question import LONGEST_LINK, Question, encoded
@@ -27,6 +27,7 @@ class Diagnosed:
         diagnosis: what was matched.
         answered: the launch, laid out as the launch check does.
         matched, other: the findings where the exception passed, and what else stops the launch.
+        undecided: what to give, where nothing is matched for want of it.
         command: the launch command, where it was taken from the log.
         check: the link to the same launch in the launch check; None when it is too long for one.
     """
@@ -35,6 +36,7 @@ class Diagnosed:
     answered: Answered
     matched: tuple[Found, ...]
     other: tuple[Found, ...]
+    undecided: list[str]
     command: str | None
     check: str | None
 
@@ -88,22 +90,20 @@ def diagnosed(question: Question, snapshot: Snapshot, max_depth: int) -> Diagnos
     Raises:
         RequestError: `no-traceback`, or the launch cannot be read.
     """
-    failure = read_failure(question.log)
-    if failure is None:
-        raise RequestError(
-            "no-traceback", "The text holds no traceback.", "paste it from `Traceback` to the line of the exception"
-        )
+    failures = failures_of(question.log, "The text")
     command = None
     if not question.command.strip():
         command = launch_line(question.log, launch_marks(snapshot.engine(question.engine)))
     asked = question.model_copy(update={"command": command or question.command, "log": ""})
     answer = answered(asked, snapshot, max_depth)
-    found = diagnose(failure, answer.resolution)
+    resolution = answer.resolution
+    found = diagnose(failures, resolution, snapshot.release(resolution.engine, resolution.release))
     return Diagnosed(
         diagnosis=found,
         answered=answer,
         matched=_laid_out(found.matched, answer),
         other=_laid_out(found.other, answer),
+        undecided=undecided_lines(found),
         command=command,
         check=diagnosis_link(asked, snapshot, "check"),
     )

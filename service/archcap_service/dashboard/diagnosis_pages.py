@@ -6,8 +6,9 @@ from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 
+from archcap.cli.diagnose import CUT_OFF
 from archcap.model.codec import dumps
-from archcap.resolver.diagnose import read_failure
+from archcap.resolver.diagnose import read_failures
 from archcap_service.api.common import Context, Here, Reader
 from archcap_service.bodies import read_body
 from archcap_service.dashboard.diagnosis import DiagnosisPage, diagnosis_link, diagnosis_page, twin
@@ -33,7 +34,7 @@ async def diagnose_post(request: Request, here: Here) -> Response:
     state = here.replica.present
     question = await run_in_threadpool(from_fields, form_fields(body), state.snapshot, state.snapshot.engine_names[0])
     path = await run_in_threadpool(diagnosis_link, question, state.snapshot)
-    if path is not None and read_failure(question.log) is not None:
+    if path is not None and read_failures(question.log):
         return RedirectResponse(path, 303)
     return await run_in_threadpool(_page, request, here, state, question)
 
@@ -58,6 +59,6 @@ def _title(page: DiagnosisPage) -> str:
     if page.answer is None:
         return "Paste an error"
     failure = page.answer.diagnosis.failure
-    return f"{failure.exception} in {failure.frames[-1].function}"
+    return f"{failure.exception or CUT_OFF} in {failure.frames[-1].function}"
 
 
