@@ -46,7 +46,7 @@ def answered(source: BufferedReader, answer: Callable[[bytes, int], Answer], wor
         for lines in _read(source, waiting):
             if lines is None:
                 yield from waiting.popleft().result()
-            elif (pool is None and len(lines) <= _ALONE) or (not waiting and len(lines) <= _ALONE):
+            elif not waiting and len(lines) <= _ALONE:
                 yield from _all(lines)
             else:
                 if pool is None:

@@ -53,15 +53,19 @@ class Evaluator:
         """Return what computes the value of *node*."""
         found = self._values.get(node)
         if found is None:
-            found = self._values[node] = _VALUES[type(node)](self, node)
+            found = self._values[node] = self.kept(node, _VALUES[type(node)](self, node))
         return found
 
     def truth(self, node: x.Expr) -> Eval:
         """Return what computes whether *node* is true: True, False or an unknown."""
         found = self._truths.get(node)
         if found is None:
-            found = self._truths[node] = self._truth(node)
+            found = self._truths[node] = self.kept(node, self._truth(node))
         return found
+
+    def kept(self, node: x.Expr, run: Eval) -> Eval:
+        """Return what stands for *run*, which computes *node*, from now on."""
+        return run
 
     def _truth(self, node: x.Expr) -> Eval:
         special = _TRUTHS.get(type(node))

@@ -78,19 +78,18 @@ _STORES = {"settings": "setting", "vars": "var", "facts": "fact", "env": "env"}
 class Remembering(Evaluator):
     """Evaluates in states that nothing changes: what conditions share is computed once for each state."""
 
-    def value(self, node: x.Expr) -> Eval:
-        """Return what computes the value of *node*."""
-        found = self._values.get(node)
-        if found is None:
-            found = self._values[node] = _remembered(node, super().value(node))
-        return found
+    def kept(self, node: x.Expr, run: Eval) -> Eval:
+        """Return *run*, or what runs it once for each state."""
+        if not _lasts(node):
+            return run
 
-    def truth(self, node: x.Expr) -> Eval:
-        """Return what computes whether *node* is true: True, False or an unknown."""
-        found = self._truths.get(node)
-        if found is None:
-            found = self._truths[node] = _remembered(node, super().truth(node))
-        return found
+        def remembered(state: State) -> Result:
+            worth = state.worth  # type: ignore[attr-defined]
+            if run not in worth:
+                worth[run] = run(state)
+            return worth[run]
+
+        return remembered
 
 
 def _lasts(node: x.Expr) -> bool:
@@ -113,19 +112,6 @@ def _told_once(node: x.Expr, why: Why) -> Why:
         found.update(worth[told])
 
     return told
-
-
-def _remembered(node: x.Expr, run: Eval) -> Eval:
-    if not _lasts(node):
-        return run
-
-    def remembered(state: State) -> Result:
-        worth = state.worth  # type: ignore[attr-defined]
-        if run not in worth:
-            worth[run] = run(state)
-        return worth[run]
-
-    return remembered
 
 
 class Judge:
