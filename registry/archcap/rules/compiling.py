@@ -51,7 +51,7 @@ def compile_release(
     exec(code, namespace)
     fixed = describe(reg, lowered)
     late = Late(lambda: Described(lowered.ir, fixed.conditions), namespace, functions)
-    fast = Fast(namespace, file, generated.lines, functions, late.head)
+    fast = Fast(namespace, file, generated.lines, functions, late.layout, late.head)
     return assembled(release, _digest(generated), tuple(fixed.infos), _texts(fixed), fixed.writers, fast, late)
 
 

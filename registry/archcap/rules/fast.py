@@ -17,23 +17,18 @@ KEPT = 64
 """Checkpoints whose facts are kept, for each release."""
 
 
-def layout_of(namespace: Mapping[str, Any]) -> Layout:
-    """Return where the code of a generated module finds what it reads by number."""
-    return Layout(namespace["SETTINGS"], namespace["LISTS"])
-
-
 class Fast:
     """The fast path of one release."""
 
     def __init__(
         self, namespace: Mapping[str, Any], file: str, lines: Sequence[tuple[int, int]],
-        functions: Mapping[str, Function], interpret_head: Callable[[Inputs], Told],
+        functions: Mapping[str, Function], layout: Layout, interpret_head: Callable[[Inputs], Told],
     ) -> None:  # fmt: skip
         self._interpret_head = interpret_head
         self.pipeline: tuple[tuple[Callable[[Context], int | None], str], ...] = namespace["PIPELINE"]
         self.vars, self.env = namespace["DEFAULT_VARS"], namespace["DEFAULT_ENV"]
         self.needed = frozenset(namespace["FUNCTIONS"])
-        self.file, self.functions, self.layout = file, functions, layout_of(namespace)
+        self.file, self.functions, self.layout = file, functions, layout
         self._lead, *self._asked, self._told = namespace["LEADING"]
         self._starts = [line for line, _ in lines]
         self._owners = [statement for _, statement in lines]
