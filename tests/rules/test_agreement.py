@@ -8,6 +8,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from archcap.resolver.history import History
 from archcap.rules import compile_release
 from archcap.rules.interpret import Interpreter
 from archcap.rules.names import universe_of
@@ -49,6 +50,37 @@ def test_what_is_settled_without_knowing_all_is_true(seed):
     made = Made(rng)
     for _ in range(8):
         check_parts(made, launch(rng), rng)
+
+
+@checked
+@given(seeds)
+def test_conditions_are_worth_the_same_compiled_and_in_three_values(seed):
+    rng = Random(seed)
+    made = Made(rng)
+    for _ in range(3):
+        known = launch(rng)
+        for given_ in (known, partly(rng, known)):
+            check_conditions(made.program, given_, rng)
+
+
+def check_conditions(program, given_, rng):
+    try:
+        run = program.fast(given_)
+    except NeedsInterpreter:
+        return
+    assert run.context is not None
+    compiled, interpreted = (History(one, given_, program.parts) for one in (run, replace(run, context=None)))
+    for at in {0, len(run.trace), *rng.choices(range(len(run.trace) + 1), k=3)}:
+        for index in range(len(program.expressions)):
+            value = program.evaluate(index, given_, interpreted.before(at))
+            assert same(program.evaluate(index, given_, compiled.before(at)), value)
+            known = () if isinstance(value, Unknown) else (bool(value),)
+            reasons = [
+                program.reasons(index, given_, history.before(at), truth)
+                for history in (compiled, interpreted)
+                for truth in (None, *known)
+            ]
+            assert len(set(reasons)) == 1
 
 
 def check_equal(made, known):

@@ -281,9 +281,10 @@ def test_knowing_more_of_a_launch_never_takes_back_what_was_settled():
 
 
 class Now:
-    """The values in force, as a table of each kind over what the launch gives."""
+    """The values in force, as a table of each kind over what the launch gives; *context* is that of a compiled run."""
 
-    def __init__(self, launch, settings=(), vars=(), facts=(), env=()):
+    def __init__(self, launch, settings=(), vars=(), facts=(), env=(), context=None):
+        self.context = context
         self.tables = {
             "setting": {**launch.raw, **dict(settings)},
             "var": dict(vars),
@@ -301,7 +302,18 @@ def judged(expression, index=0, define=None, **state):
     given = {key: state.pop(key) for key in list(state) if key in ("hw", "config", "assume")}
     launch = inputs(RAW, **{**GIVEN, **given})
     moment = Now(launch, **state)
-    return program.evaluate(index, launch, moment), program.reasons(index, launch, moment)
+    told = program.evaluate(index, launch, moment), program.reasons(index, launch, moment, None)
+    compiled = Now(launch, **state, context=context_of(program, launch))
+    assert (program.evaluate(index, launch, compiled), program.reasons(index, launch, compiled, None)) == told
+    return told
+
+
+def context_of(program, launch):
+    """Return what compiled rules read, where they can make the run."""
+    try:
+        return program.fast(launch).context
+    except NeedsInterpreter:
+        return None
 
 
 S, V, F = ((lambda key, kind=kind: Reference(kind, key)) for kind in ("setting", "var", "fact"))

@@ -11,7 +11,7 @@ from archcap.resolver import wording
 from archcap.resolver.findings import findings_of
 from archcap.resolver.outcome import Outcome, statement_of
 from archcap.resolver.subject import Subject
-from archcap.rules.run import Kind, Run, Unknown
+from archcap.rules.run import KIND, NAME, STATEMENT, VALUE, Event, Kind, Run, Unknown
 from archcap.rules.runtime import Settled
 
 _SET = Kind.SET
@@ -45,35 +45,38 @@ def settings_of(outcome: Outcome) -> dict[str, SettingValue]:
     """Return every setting the user gave or a rule wrote, with who decided it."""
     run, given, defaults = outcome.run, outcome.subject.settings, outcome.subject.view.defaults
     settled = cast(Mapping[str, Json], run.settings)  # what is unknown is replaced at the end
-    compiled = isinstance(run.settings, Settled)
-    writes, leaves = _last_writes(outcome)
-    settings: dict[str, SettingValue] = {}
-    for name in dict.fromkeys([*given, *writes]):
-        write, asked, default = writes.get(name), given.get(name), defaults.get(name)
-        if write is None:
-            settings[name] = SettingValue(settled[name], "user", None, asked, default)
-        elif name in leaves:
-            settings[name] = SettingValue(settled[name], "rule", write[0], asked, default, leaves[name])
-        else:  # a write that may not have happened may leave a value that is known all the same
-            value = write[1] if compiled else settled[name]
-            settings[name] = SettingValue(value, "rule", write[0], asked, default)
+    statements = outcome.subject.view.program.statements
+    last, leaves = _last_writes(run.trace)
+    compiled = isinstance(run.settings, Settled)  # else a write may not have happened, and the value be known anyway
+    asked_for, by_default = given.get, defaults.get
+    settings = {
+        name: SettingValue(settled[name], "user", None, asked, by_default(name)) for name, asked in given.items()
+    }
+    for name, event in last.items():
+        value, rule = event[VALUE] if compiled else settled[name], statements[event[STATEMENT]].id
+        if name in leaves:
+            settings[name] = SettingValue(
+                settled[name], "rule", rule, asked_for(name), by_default(name),
+                {part: statements[at].id for part, at in leaves[name].items()},
+            )  # fmt: skip
+        else:
+            settings[name] = SettingValue(value, "rule", rule, asked_for(name), by_default(name))
     for name in _unsure(run):
         settings[name] = SettingValue(None, "unknown", None, given.get(name), defaults.get(name))
     return settings
 
 
-def _last_writes(outcome: Outcome) -> tuple[dict[str, tuple[str, Json]], dict[str, dict[str, str]]]:
-    """Return the rule that wrote each setting last and what it wrote, and of a setting in parts each part's rule."""
-    statements = outcome.subject.view.program.statements
-    last: dict[str, tuple[str, Json]] = {}
-    leaves: dict[str, dict[str, str]] = {}
-    for kind, index, name, value in outcome.run.trace:
-        if kind is _SET:
-            rule = statements[index].id
+def _last_writes(trace: Iterable[Event]) -> tuple[dict[str, Event], dict[str, dict[str, int]]]:
+    """Return what wrote each setting last, and of a setting in parts the statement that did each part."""
+    last: dict[str, Event] = {}
+    leaves: dict[str, dict[str, int]] = {}
+    for event in trace:
+        if event[KIND] is _SET:
+            name = event[NAME]
             if "." in name:
                 name, _, leaf = name.partition(".")
-                leaves.setdefault(name, {})[leaf] = rule
-            last[name] = rule, value
+                leaves.setdefault(name, {})[leaf] = event[STATEMENT]
+            last[name] = event
     return last, leaves
 
 
@@ -97,10 +100,10 @@ def _undetermined(outcome: Outcome) -> tuple[Undetermined, ...]:
 
 def _plan(subject: Subject, run: Run) -> JsonObject:
     plan: JsonObject = {}
-    for name, declared in subject.view.names.vars.items():
+    for name, key in subject.view.planned.items():
         value = run.vars.get(name)
-        if declared.plan is not None and value is not None and not isinstance(value, Unknown):
-            plan[declared.plan] = value
+        if value is not None and not isinstance(value, Unknown):
+            plan[key] = value
     return plan
 
 

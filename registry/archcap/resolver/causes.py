@@ -20,7 +20,6 @@ from archcap.rules.run import (
     STATEMENT,
     VALUE,
     ConfigView,
-    Guard,
     Inputs,
     Program,
     Reference,
@@ -39,16 +38,17 @@ class Chain:
     inputs: Inputs
     program: Program
     history: History
+    exact: bool
     found: list[Cause] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
-    judged: dict[tuple[int, int], Json | Unknown] = field(default_factory=dict)
-    """What conditions were worth, by event: the writers of a setting share many."""
+    judged: dict[int, dict[int, Json | Unknown]] = field(default_factory=dict)
+    """What conditions were worth before an event: the writers of a setting share many."""
 
     @classmethod
     def of(cls, outcome: Outcome) -> Chain:
         """Return an empty chain over the run of *outcome*."""
-        return cls(outcome.subject, outcome.inputs, outcome.subject.view.program, outcome.history)
+        return cls(outcome.subject, outcome.inputs, outcome.subject.view.program, outcome.history, outcome.run.exact)
 
     def of_statement(self, index: int, before: int, depth: int = 0) -> None:
         """Add what made statement *index* run at the point *before* of the trace."""
@@ -90,7 +90,7 @@ class Chain:
 
     def of_message(self, event: int) -> None:
         """Add the user's settings that the finding's own text names."""
-        shown = self.history.run.trace[event][VALUE]
+        shown = self.history.trace[event][VALUE]
         for name in shown if isinstance(shown, dict) else ():
             if name.split(".", 1)[0] in self.inputs.user:
                 self._of(Reference("setting", name), self.history.before(event), event, 0)
@@ -126,11 +126,12 @@ class Chain:
         holding: list[Reference] = []
         failing: list[Reference] = []
         for guard in reversed(info.guards):
-            (holding if guard.wanted else failing).extend(self._behind(guard.expr, moment))
+            (holding if guard.wanted else failing).extend(self._behind(guard.expr, moment, guard.wanted))
         return holding, failing
 
-    def _behind(self, expression: int, moment: Moment) -> tuple[Reference, ...]:
-        return self.program.reasons(expression, self.inputs, moment)
+    def _behind(self, expression: int, moment: Moment, truth: bool | None = None) -> tuple[Reference, ...]:
+        """Return the reasons of an expression; a run that met something unknown may have taken it for either."""
+        return self.program.reasons(expression, self.inputs, moment, truth if self.exact else None)
 
     def _of(self, reference: Reference, moment: Moment, before: int, depth: int) -> None:
         if depth > _DEEPEST or len(self.found) >= _MOST or reference in self.seen:
@@ -147,7 +148,7 @@ class Chain:
         if at is None:
             self._unwritten(reference, moment.value(kind, name), before, depth)
             return
-        event = self.history.run.trace[at]
+        event = self.history.trace[at]
         value = event[VALUE] if event[NAME] == name else moment.value(kind, name)
         writer = self.program.statements[event[STATEMENT]]
         behind_config = kind == "fact"
@@ -191,10 +192,10 @@ class Chain:
         else was in the way.
         """
         already, silent = len(self.found), list[tuple[Reference, Moment, int]]()
-        for barrier, moment, at in self._barriers(self.program.writers.get(setting, ()), before):
+        for barrier, truth, moment, at in self._barriers(self.program.writers.get(setting, ()), before):
             if len(self.found) >= _MOST:
                 return
-            for reference in self._behind(barrier.expr, moment):
+            for reference in self._behind(barrier, moment, truth):
                 unset = reference.kind == "config" and self._in_config(reference.key) is None
                 if not unset and self._tells(reference, moment):
                     self._of(reference, moment, at, depth)
@@ -204,33 +205,42 @@ class Chain:
             for reference, moment, at in silent:
                 self._of(reference, moment, at, depth)
 
-    def _barriers(self, writers: Iterable[int], before: int) -> Iterator[tuple[Guard, Moment, int]]:
-        """Yield the guards that kept each writer from running, once each."""
+    def _barriers(self, writers: Iterable[int], before: int) -> Iterator[tuple[int, bool, Moment, int]]:
+        """Yield the conditions that kept each writer from running, with what they were worth, once each."""
         seen: set[int] = set()
+        statements, moment = self.program.statements, self.history.before(before)
         for index in writers:
-            barrier = self._barrier(self.program.statements[index], before)
-            if barrier is not None and barrier[0].expr not in seen:
-                seen.add(barrier[0].expr)
+            info = statements[index]
+            barrier = self._left(info, before) if info.returns_before else None
+            if barrier is None:
+                barrier = self._unmet(info, moment)
+            if barrier is not None and barrier[0] not in seen:
+                seen.add(barrier[0])
                 yield barrier
 
-    def _barrier(self, info: StatementInfo, before: int) -> tuple[Guard, Moment, int] | None:
+    def _left(self, info: StatementInfo, before: int) -> tuple[int, bool, Moment, int] | None:
+        """Return the condition under which the step ended before it came to a statement."""
         for index in info.returns_before:
-            left = self.history.returns
-            if left.get(index, before) < before and self.program.statements[index].guards:
-                at = left[index]
-                return self.program.statements[index].guards[-1], self.history.before(at), at
-        moment = self.history.before(before)
-        for guard in info.guards:
-            value = self._worth(guard.expr, moment)
-            if not isinstance(value, Unknown) and bool(value) != guard.wanted:
-                return guard, moment, before
+            at = self.history.returned(index, before)
+            if at is not None and self.program.statements[index].guards:
+                guard = self.program.statements[index].guards[-1]
+                return guard.expr, guard.wanted, self.history.before(at), at
         return None
 
-    def _worth(self, expression: int, moment: Moment) -> Json | Unknown:
-        key = expression, moment.at
-        if key not in self.judged:
-            self.judged[key] = self.program.evaluate(expression, self.inputs, moment)
-        return self.judged[key]
+    def _unmet(self, info: StatementInfo, moment: Moment) -> tuple[int, bool, Moment, int] | None:
+        """Return the first condition that kept a statement from running."""
+        judged = self.judged.get(moment.at)
+        if judged is None:
+            judged = self.judged[moment.at] = {}
+        for guard in info.guards:
+            expression = guard.expr
+            if expression in judged:
+                value = judged[expression]
+            else:
+                value = judged[expression] = self.program.evaluate(expression, self.inputs, moment)
+            if type(value) is not Unknown and bool(value) is not guard.wanted:
+                return expression, not guard.wanted, moment, moment.at
+        return None
 
     def _of_given(self, reference: Reference, moment: Moment, depth: int) -> None:
         kind, key = reference

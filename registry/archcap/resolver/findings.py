@@ -43,9 +43,9 @@ def _traced(outcome: Outcome) -> Iterator[Finding]:
 
 def _silent_writes(outcome: Outcome) -> list[int]:
     """Return where in the trace a value that the user gave is replaced without a word."""
-    writes = enumerate(outcome.run.trace)
-    found = [(at, index) for at, (kind, index, name, _) in writes if kind is _SET and name in outcome.adjusted]
-    return [at for at, index in found if not _is_logged(outcome, index)]
+    trace, history = outcome.run.trace, outcome.history
+    written = [(name, at) for name in outcome.adjusted for at in history.writes(len(trace), _SET, name)]
+    return [at for name, at in written if trace[at][NAME] == name and not _is_logged(outcome, trace[at][STATEMENT])]
 
 
 def _is_logged(outcome: Outcome, statement: int) -> bool:

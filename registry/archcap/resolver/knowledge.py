@@ -77,6 +77,10 @@ class ReleaseView(Protocol):
         """The typed names rules may read."""
 
     @property
+    def planned(self) -> Mapping[str, str]:
+        """The variables that the answer's plan shows, with their keys there."""
+
+    @property
     def env_defaults(self) -> Mapping[str, Json]:
         """What every environment variable is worth when nobody sets it."""
 

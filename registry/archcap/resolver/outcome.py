@@ -15,7 +15,7 @@ from archcap.resolver.inputs import inputs_of
 from archcap.resolver.knowledge import SnapshotView
 from archcap.resolver.pair import run_of_peer, said_of_peer, verdict_in_a_pair
 from archcap.resolver.subject import Subject
-from archcap.rules.run import KIND, STATEMENT, Event, Inputs, Kind, Run, StatementInfo, Unknown
+from archcap.rules.run import KIND, NAME, STATEMENT, Event, Inputs, Kind, Run, StatementInfo, Unknown
 
 _FINDING, _REFUSED, _SET = Kind.FINDING, Kind.REFUSED, Kind.SET
 _BLOCKS = ("error", "unsafe")
@@ -76,11 +76,12 @@ def outcome_of(subject: Subject, snapshot: SnapshotView, peer: Outcome | None = 
     bars = tuple(_bars(subject))
     ends = _ends(run)
     blockers = tuple(at for at in ends if _stands_in_the_way(subject, run.trace[at]))
-    adjusted = tuple(_adjusted(subject, run))
+    history = History(run, inputs, subject.view.program.parts)
+    adjusted = tuple(_adjusted(subject, run, history))
     verdict = _verdict(subject, run, blockers, bars, adjusted)
     if peer is not None:
         verdict = verdict_in_a_pair(verdict, peer.verdict)
-    return Outcome(subject, inputs, run, verdict, adjusted, ends, blockers, bars, History(run, inputs), peer)
+    return Outcome(subject, inputs, run, verdict, adjusted, ends, blockers, bars, history, peer)
 
 
 def _ends(run: Run) -> tuple[int, ...]:
@@ -134,7 +135,7 @@ def _verdict(
     return "adjusted" if adjusted else "ok"
 
 
-def _adjusted(subject: Subject, run: Run) -> Iterator[str]:
+def _adjusted(subject: Subject, run: Run, history: History) -> Iterator[str]:
     """Yield the settings whose value the user gave and the engine changed; respelling a value is no change."""
     settled = run.settings
     for name, asked in subject.settings.items():
@@ -142,13 +143,14 @@ def _adjusted(subject: Subject, run: Run) -> Iterator[str]:
         if value == asked or asked is None or isinstance(value, Unknown):
             continue
         sentinel = subject.view.spans[name].sentinel
-        if (sentinel is None or asked != sentinel) and not _respelled(subject, run, name):
+        if (sentinel is None or asked != sentinel) and not _respelled(subject, history, name):
             yield name
 
 
-def _respelled(subject: Subject, run: Run, name: str) -> bool:
+def _respelled(subject: Subject, history: History, name: str) -> bool:
     program = subject.view.program
     if not any(program.statements[index].alias for index in program.writers.get(name, ())):
         return False
-    writes = [index for kind, index, written, _ in run.trace if kind is _SET and written == name]
-    return bool(writes) and all(program.statements[index].alias for index in writes)
+    writes = [history.trace[at] for at in history.writes(len(history.trace), _SET, name)]
+    whole = [event[STATEMENT] for event in writes if event[NAME] == name]
+    return bool(whole) and all(program.statements[index].alias for index in whole)

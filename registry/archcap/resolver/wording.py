@@ -9,9 +9,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from types import NoneType
 
 from archcap.model.architectures import Architecture
-from archcap.model.base import Json
+from archcap.model.base import Json, JsonScalar
 from archcap.model.engine import Declared
 from archcap.model.releases import held_when, version
 from archcap.model.resolution import Verdict
@@ -22,6 +23,7 @@ from archcap.suggest import nearest_names
 _LONGEST = 60
 _PLACE = re.compile(r"(\{\{|\}\}|\{[^{}]+\})")
 _BRACES = ("{", "}")
+_SCALARS = (bool, int, float, str, NoneType)
 
 
 def value_text(value: Json | Unknown) -> str:
@@ -197,4 +199,12 @@ def nearest_release(asked: str, used: str) -> str:
 
 def declared_text(says: str, value: Json | Unknown) -> str:
     """Return an assumption in the registry's words."""
+    if isinstance(value, _SCALARS):
+        return _declared(says, value)
+    return says.replace("{value}", value_text(value))
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _declared(says: str, value: JsonScalar) -> str:
+    """Return the text of a plain value: launches assume the same few hundred again and again."""
     return says.replace("{value}", value_text(value))

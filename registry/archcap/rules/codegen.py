@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from archcap.rules import expr as x
-from archcap.rules.emit import Emitter, Numbers
+from archcap.rules.emit import Emitter, Numbers, short_defines
 from archcap.rules.ir import DefineIR, ReleaseIR, StepIR, Stmt, Write, expressions, statements
 from archcap.rules.leading import Leading, leading
 from archcap.rules.plainness import Plainness
+from archcap.rules.run import name_of_return
 
-SHORT = 12
-"""Nodes of a definition up to which it stands where it is used; a call costs as much."""
 STANDS = 6
 """Statements of a step up to which it stands in the function that drives it."""
 GUARDS = 3
@@ -65,21 +64,12 @@ def stopping_steps(ir: ReleaseIR) -> frozenset[str]:
     return frozenset(stopping)
 
 
-def short_defines(ir: ReleaseIR) -> dict[str, tuple[tuple[str, ...], x.Expr]]:
-    """Return the definitions that are one short expression, each with its parameters."""
-    return {
-        define.name: (define.params, define.rows[0].value)
-        for define in ir.defines
-        if len(define.rows) == 1 and define.rows[0].when is None and x.size(define.rows[0].value) <= SHORT
-    }
-
-
 class _Module:
     """Collects lines, constants and the map from lines to statements."""
 
     def __init__(self, ir: ReleaseIR) -> None:
         self.ir = ir
-        self.short, self.numbers = short_defines(ir), Numbers(settings_used(ir))
+        self.short, self.numbers = short_defines(ir.defines), Numbers(settings_used(ir))
         self.plainness = Plainness(ir.defines)
         self.body: list[str] = []
         self.marks: list[tuple[int, int]] = []
@@ -386,7 +376,8 @@ class _StepWriter:
         if stmt.stop is None and not stmt.returns:
             return
         kind = "RETURN" if stmt.stop is None else "STOP"
-        self.trace(depth, stmt, f"(Kind.{kind}, {stmt.index}, {stmt.stop or ''!r}, None)", constant=True)
+        name = stmt.stop or name_of_return(stmt.index)
+        self.trace(depth, stmt, f"(Kind.{kind}, {stmt.index}, {name!r}, None)", constant=True)
         if self.pending:
             self.line(depth, "commit(X, O, OV, Q)", stmt.index)
         code = "" if stmt.stop is None else f" STOP_{stmt.stop.upper()}"

@@ -7,10 +7,24 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from archcap.rules import expr as x
+from archcap.rules.ir import DefineIR
 
 _IF, _OR, _AND, _NOT, _COMPARE, _UNARY, _ATOM = 1, 2, 3, 4, 5, 11, 12
 _LEVEL = {"|": 6, "^": 7, "&": 8, "+": 9, "-": 9, "*": 10, "/": 10, "//": 10, "%": 10}
 _VIEWS = {"hf": "HF", "text": "TX", "draft.hf": "DH", "draft.text": "DT"}
+
+
+SHORT = 12
+"""Nodes of a definition up to which it stands where it is used; a call costs as much."""
+
+
+def short_defines(defines: Iterable[DefineIR]) -> dict[str, tuple[tuple[str, ...], x.Expr]]:
+    """Return the definitions that are one short expression, each with its parameters."""
+    return {
+        define.name: (define.params, define.rows[0].value)
+        for define in defines
+        if len(define.rows) == 1 and define.rows[0].when is None and x.size(define.rows[0].value) <= SHORT
+    }
 
 
 class Numbers:

@@ -53,8 +53,12 @@ class Evaluator:
         """Return what computes the value of *node*."""
         found = self._values.get(node)
         if found is None:
-            found = self._values[node] = self.kept(node, _VALUES[type(node)](self, node))
+            found = self._values[node] = self.kept(node, self.closure(node))
         return found
+
+    def closure(self, node: x.Expr) -> Eval:
+        """Return what computes the value of *node*, made anew."""
+        return _VALUES[type(node)](self, node)
 
     def truth(self, node: x.Expr) -> Eval:
         """Return what computes whether *node* is true: True, False or an unknown."""
@@ -72,6 +76,8 @@ class Evaluator:
         if special is not None:
             return special(self, node)
         value = self.value(node)
+        if x.is_boolean(node):
+            return value
 
         def truth(state: State) -> Result:
             result = value(state)

@@ -61,7 +61,7 @@ class Fast:
         facts = dict(context.F) if told.exact else {**context.F, **told.still_unknown(context.F)}
         run = Run(settings, context.V, facts, context.W, context.trace, refused, raised, [], read, told.exact)
         run.undetermined += told.undetermined
-        run.ends = context.ends
+        run.ends, run.context = context.ends, context
         return run
 
     def _context(self, inputs: Inputs, read: list[str], functions: Mapping[str, Function]) -> Context:

@@ -21,7 +21,7 @@ from archcap.rules.ir import Definitions, ReleaseIR, StepIR, Stmt, Write
 from archcap.rules.leading import leading
 from archcap.rules.plainness import Plainness
 from archcap.rules.reads import Eval, read_path
-from archcap.rules.run import Inputs, Kind, NeedsInterpreter, Run, Unknown, Value
+from archcap.rules.run import Inputs, Kind, NeedsInterpreter, Run, Unknown, Value, name_of_return
 from archcap.rules.runtime import Layout, Told, plain
 from archcap.rules.state import (
     NOTHING,
@@ -373,7 +373,8 @@ class _Running:
         if "next" in ways and (do.stmt.returns or do.stmt.stop):
             leaving = ways.pop("next")
             kind = Kind.STOP if do.stmt.stop else Kind.RETURN
-            leaving.journal.append((kind, do.stmt.index, do.stmt.stop or "", None))
+            name = do.stmt.stop or name_of_return(do.stmt.index)
+            leaving.journal.append((kind, do.stmt.index, name, None))
             self._add(ways, do.stmt.stop or "return", leaving, base)
         return self._settled(ways, base)
 

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from archcap.rules.ir import Definitions, ReleaseIR
     from archcap.rules.judge import Judge
 
-FORMAT = 10
+FORMAT = 11
 """Of generated modules; one of another format is generated anew."""
+
+_PREFIXES = ("var", "fact", "env")
+"""Of names that are no settings, among what rules write."""
 
 STATEMENTS = (Reference, Guard, StatementInfo)
 """Records that the fixed part of a program is made of, in the order of their tags."""
@@ -103,12 +106,23 @@ def assembled(
         statements=infos,
         expressions=texts,
         writers=writers,
+        parts=_parts(writers),
         fast=fast.run,
         interpret=late.interpret,
         evaluate=lambda index, inputs, moment: late.judge.evaluate(index, inputs, moment),
-        reasons=lambda index, inputs, moment: late.judge.reasons(index, inputs, moment),
+        reasons=lambda index, inputs, moment, truth: late.judge.reasons(index, inputs, moment, truth),
         rules=lambda: late.ir,
     )
+
+
+def _parts(writers: Mapping[str, object]) -> dict[str, list[str]]:
+    """Return the leaves of each structured setting that rules write."""
+    parts: dict[str, list[str]] = {}
+    for name in writers:
+        head, leaf, _ = name.partition(".")
+        if leaf and head not in _PREFIXES:
+            parts.setdefault(head, []).append(name)
+    return parts
 
 
 class Late:
@@ -143,7 +157,8 @@ class Late:
         """Return what evaluates conditions."""
         from archcap.rules.judge import Judge
 
-        return Judge(self._rules.definitions, self._rules.condition, self._functions)
+        rules = self._rules
+        return Judge(rules.definitions, rules.condition, self._functions, self._namespace, self.layout)
 
     def interpret(self, inputs: Inputs) -> Run:
         """Run the interpreter; *inputs* may bring their own functions."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
@@ -12,6 +12,7 @@ from archcap.model.values import plain_record
 
 if TYPE_CHECKING:
     from archcap.rules.ir import ReleaseIR
+    from archcap.rules.runtime import Context
 
 Value = Json
 """A settled value; unknown ones are never stored in the fast path (reading one raises `NeedsInterpreter`)."""
@@ -132,6 +133,10 @@ class Values(Protocol):
 class Moment(Protocol):
     """The values in force at one point of a run."""
 
+    @property
+    def context(self) -> Context | None:
+        """What compiled rules read, where they made the run."""
+
     def values(self, kind: str, /) -> Values:
         """Return those of one kind of name: `setting`, `var`, `fact` or `env`."""
 
@@ -152,13 +157,20 @@ class Kind(IntEnum):
 Event: TypeAlias = tuple[Kind, int, str, Value]
 """One entry of the trace: what happened, at which statement (of `Program.statements`), to which name, the value.
 
-The name is the full dotted setting path, variable, fact or env; findings and refusals carry the values of their text.
-A plain tuple, because a run makes a hundred and everything that reads a trace goes through all of them.
+The name is the full dotted setting path, variable, fact or env, of a return `name_of_return`; findings and refusals
+carry the values of their text. A plain tuple, because a run makes a hundred and everything that reads a trace goes
+through all of them.
 """
+
 KIND: Final = 0
 STATEMENT: Final = 1
 NAME: Final = 2
 VALUE: Final = 3
+
+
+def name_of_return(statement: int) -> str:
+    """Return the name in the trace of a return: its statement, so that it is found as any name is."""
+    return str(statement)
 
 
 @dataclass(slots=True)
@@ -184,6 +196,8 @@ class Run:
     """False when something unknown was met."""
     ends: list[int] | None = field(default=None, compare=False, repr=False)
     """Where the trace has its findings, as far as that was noted."""
+    context: Context | None = field(default=None, compare=False, repr=False)
+    """What compiled rules read, where they made the run."""
 
 
 NameKind = Literal[
@@ -251,10 +265,12 @@ class Program:
         expressions: source text of every guard, for `evaluate` and for showing.
         writers: setting path, `var.x` or `fact.x` -> statements that may write it. A write to a leaf `a.b` also counts
             as a writer of `a`, and one to `a` as a writer of its leaves.
+        parts: structured setting -> its leaves that have writers.
         fast: runs the compiled functions; raises NeedsInterpreter on the first unknown.
         interpret: runs the three-valued interpreter; same result where nothing is unknown.
         evaluate: (expression index, inputs, moment) -> value or Unknown; never raises for data.
-        reasons: the same arguments -> the names whose values alone make the expression what it is.
+        reasons: the same arguments, and what the expression is worth where that is known -> the names whose values
+            alone make it so.
         rules: the rules themselves, for showing; decoded when first asked for.
     """
 
@@ -263,10 +279,11 @@ class Program:
     statements: tuple[StatementInfo, ...]
     expressions: tuple[str, ...]
     writers: Mapping[str, tuple[int, ...]]
+    parts: Mapping[str, Sequence[str]]
     fast: Callable[[Inputs], Run]
     interpret: Callable[[Inputs], Run]
     evaluate: Callable[[int, Inputs, Moment], Value | Unknown]
-    reasons: Callable[[int, Inputs, Moment], tuple[Reference, ...]]
+    reasons: Callable[[int, Inputs, Moment, bool | None], tuple[Reference, ...]]
     rules: Callable[[], ReleaseIR]
 
     def run(self, inputs: Inputs) -> Run:

@@ -267,6 +267,10 @@ ABSENT, UNSURE = Missing(), Missing()
 def look(view: ConfigView, path: tuple[str, ...]) -> Json | Missing:
     """Return the value at *path* of a configuration that is known, or why there is none."""
     value: Json = view.data
+    if len(path) == 1 and isinstance(value, dict):  # nearly always
+        found = value.get(path[0], UNSURE if path[0] in view.unknown else ABSENT)
+        if not isinstance(found, dict):
+            return found
     for depth, key in enumerate(path):
         if not isinstance(value, dict):
             return ABSENT
@@ -375,19 +379,10 @@ class Context:
         self.T = self.trace.append
 
     def take(self, event: Event) -> None:
-        """Add an event of a branch to the trace."""
+        """Add an event of a step within another to the trace."""
         if event[KIND] is FINDING:
             self.ends.append(len(self.trace))
         self.trace.append(event)
-
-    def branch(self) -> Context:
-        """Return a context for a step called by an isolated one: its own settings and variables, the rest shared."""
-        other = object.__new__(Context)
-        for name in Context.__slots__:
-            setattr(other, name, getattr(self, name))
-        other.S, other.V, other.trace, other.ends = self.S.copy(), dict(self.V), [], []
-        other.T = other.trace.append
-        return other
 
 
 def held(
@@ -498,23 +493,25 @@ def within(
     step: Callable[[Context], int | None],
 ) -> int | None:  # fmt: skip
     """Run a step that an isolated one calls: it reads the entry and its own writes, which join the pending ones."""
-    inner = context.branch()
+    outside = context.S, context.V, context.trace, context.ends, context.T
+    context.S, context.V, context.trace, context.ends = context.S.copy(), dict(context.V), [], []
+    context.T = context.trace.append
+    ended = False
     try:
-        stop = step(inner)
-    except BaseException:
-        for event in inner.trace:
-            if event[KIND] not in (SET, VAR):
+        stop = step(context)
+        ended = True
+    finally:
+        inside = context.trace
+        context.S, context.V, context.trace, context.ends, context.T = outside
+        for event in inside:
+            if event[KIND] is not SET and event[KIND] is not VAR:
                 context.take(event)
-        raise
-    for event in inner.trace:
-        if event[KIND] is SET:
-            pend(context, settings, event[NAME], event[VALUE])
-            events.append(event)
-        elif event[KIND] is VAR:
-            variables[event[NAME]] = event[VALUE]
-            events.append(event)
-        else:
-            context.take(event)
+            elif ended:
+                events.append(event)
+                if event[KIND] is SET:
+                    pend(context, settings, event[NAME], event[VALUE])
+                else:
+                    variables[event[NAME]] = event[VALUE]
     return stop
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from archcap.model.base import Json, JsonObject, Record
 
@@ -30,6 +30,11 @@ class LazyMapping(Mapping[str, V], Generic[V]):
                 raise
         value = self._made[key] = self._make(key)
         return value
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the value of a key, *default* where there is none."""
+        made = self._made.get(key)
+        return made if made is not None else self[key] if key in self._keys else default
 
     def __contains__(self, key: object) -> bool:
         return key in self._keys

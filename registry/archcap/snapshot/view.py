@@ -113,6 +113,11 @@ class ReleaseView:
         return self._facts.names
 
     @cached_property
+    def planned(self) -> Mapping[str, str]:
+        """The variables that the answer's plan shows, with their keys there."""
+        return {name: declared.plan for name, declared in self.names.vars.items() if declared.plan is not None}
+
+    @cached_property
     def env_defaults(self) -> Mapping[str, Json]:
         """What every environment variable is worth when nobody sets it."""
         return {name: one.default for name, one in self.names.env.items()}
