@@ -72,11 +72,11 @@ def check_conditions(program, given_, rng):
     compiled, interpreted = (History(one, given_, program.parts) for one in (run, replace(run, context=None)))
     for at in {0, len(run.trace), *rng.choices(range(len(run.trace) + 1), k=3)}:
         for index in range(len(program.expressions)):
-            value = program.evaluate(index, given_, interpreted.before(at))
-            assert same(program.evaluate(index, given_, compiled.before(at)), value)
+            value = program.judge().evaluate(index, given_, interpreted.before(at))
+            assert same(program.judge().evaluate(index, given_, compiled.before(at)), value)
             known = () if isinstance(value, Unknown) else (bool(value),)
             reasons = [
-                program.reasons(index, given_, history.before(at), truth)
+                program.judge().reasons(index, given_, history.before(at), truth)
                 for history in (compiled, interpreted)
                 for truth in (None, *known)
             ]

@@ -302,9 +302,12 @@ def judged(expression, index=0, define=None, **state):
     given = {key: state.pop(key) for key in list(state) if key in ("hw", "config", "assume")}
     launch = inputs(RAW, **{**GIVEN, **given})
     moment = Now(launch, **state)
-    told = program.evaluate(index, launch, moment), program.reasons(index, launch, moment, None)
+    told = program.judge().evaluate(index, launch, moment), program.judge().reasons(index, launch, moment, None)
     compiled = Now(launch, **state, context=context_of(program, launch))
-    assert (program.evaluate(index, launch, compiled), program.reasons(index, launch, compiled, None)) == told
+    assert (
+        program.judge().evaluate(index, launch, compiled),
+        program.judge().reasons(index, launch, compiled, None),
+    ) == told
     return told
 
 
@@ -356,9 +359,9 @@ def test_a_condition_on_a_local_name_is_judged_by_what_it_stands_for():
     program = program_of(rules)
     launch = inputs(RAW, **GIVEN)
     at = program.expressions.index("p == 16")
-    assert program.evaluate(at, launch, Now(launch)) is False
-    assert program.evaluate(at, launch, Now(launch, settings={"fast": True})) is True
-    assert program.evaluate(at, launch, Now(launch, settings={"page": 16})) is True
+    assert program.judge().evaluate(at, launch, Now(launch)) is False
+    assert program.judge().evaluate(at, launch, Now(launch, settings={"fast": True})) is True
+    assert program.judge().evaluate(at, launch, Now(launch, settings={"page": 16})) is True
 
 
 def test_a_branch_before_hides_the_locals_of_one_after():
@@ -366,8 +369,8 @@ def test_a_branch_before_hides_the_locals_of_one_after():
     program = program_of([{"let": {"p": 0}}, {"first": first}, {"when": "p == 1", "info": "x"}])
     at = program.expressions.index("p == 1")
     launch = inputs(RAW, **GIVEN)
-    assert program.evaluate(at, launch, Now(launch, settings={"fast": True})) is True
-    assert program.evaluate(at, launch, Now(launch)) is False
+    assert program.judge().evaluate(at, launch, Now(launch, settings={"fast": True})) is True
+    assert program.judge().evaluate(at, launch, Now(launch)) is False
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from archcap.model.base import Json
 from archcap.model.resolution import Cause, Origin
@@ -27,6 +28,9 @@ from archcap.rules.run import (
     Unknown,
 )
 
+if TYPE_CHECKING:
+    from archcap.rules.judge import Judge
+
 _DEEPEST, _MOST = 5, 12
 
 
@@ -37,6 +41,7 @@ class Chain:
     subject: Subject
     inputs: Inputs
     program: Program
+    judge: Judge
     history: History
     exact: bool
     found: list[Cause] = field(default_factory=list)
@@ -48,7 +53,8 @@ class Chain:
     @classmethod
     def of(cls, outcome: Outcome) -> Chain:
         """Return an empty chain over the run of *outcome*."""
-        return cls(outcome.subject, outcome.inputs, outcome.subject.view.program, outcome.history, outcome.run.exact)
+        program = outcome.subject.view.program
+        return cls(outcome.subject, outcome.inputs, program, program.judge(), outcome.history, outcome.run.exact)
 
     def of_statement(self, index: int, before: int, depth: int = 0) -> None:
         """Add what made statement *index* run at the point *before* of the trace."""
@@ -131,7 +137,7 @@ class Chain:
 
     def _behind(self, expression: int, moment: Moment, truth: bool | None = None) -> tuple[Reference, ...]:
         """Return the reasons of an expression; a run that met something unknown may have taken it for either."""
-        return self.program.reasons(expression, self.inputs, moment, truth if self.exact else None)
+        return self.judge.reasons(expression, self.inputs, moment, truth if self.exact else None)
 
     def _of(self, reference: Reference, moment: Moment, before: int, depth: int) -> None:
         if depth > _DEEPEST or len(self.found) >= _MOST or reference in self.seen:
@@ -237,7 +243,7 @@ class Chain:
             if expression in judged:
                 value = judged[expression]
             else:
-                value = judged[expression] = self.program.evaluate(expression, self.inputs, moment)
+                value = judged[expression] = self.judge.evaluate(expression, self.inputs, moment)
             if type(value) is not Unknown and bool(value) is not guard.wanted:
                 return expression, not guard.wanted, moment, moment.at
         return None

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from archcap.model.base import Json
 from archcap.rules.run import KIND, NAME, VALUE, Event, Inputs, Kind, Run, Unknown, name_of_return
-from archcap.rules.runtime import Context
 
 _KINDS: Mapping[str, Kind] = {"setting": Kind.SET, "var": Kind.VAR, "fact": Kind.FACT, "env": Kind.ENV}
 _NEVER = -1
@@ -62,18 +61,18 @@ class Values:
 
 
 class Moment:
-    """One point of a run: before one event of its trace."""
+    """One point of a run: before one event of its trace.
 
-    __slots__ = ("_history", "_values", "at")
+    Attributes:
+        at: the index of that event.
+        context: what compiled rules read, where they made the run.
+    """
+
+    __slots__ = ("_history", "_values", "at", "context")
 
     def __init__(self, history: History, at: int) -> None:
-        self._history, self.at = history, at
+        self._history, self.at, self.context = history, at, history.context
         self._values: dict[str, Values] = {}
-
-    @property
-    def context(self) -> Context | None:
-        """What compiled rules read, where they made the run."""
-        return self._history.context
 
     def values(self, kind: str) -> Values:
         """Return the values of one kind of name: `setting`, `var`, `fact` or `env`."""

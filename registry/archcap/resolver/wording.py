@@ -28,15 +28,16 @@ _SCALARS = (bool, int, float, str, NoneType)
 
 def value_text(value: Json | Unknown) -> str:
     """Return a value as a person would read it, cut to one short phrase."""
-    if isinstance(value, Unknown):
-        return "unknown"
+    kind = type(value)
+    if kind is str:
+        return value or '""'  # type: ignore[return-value]
+    if kind is bool:
+        return "true" if value else "false"
     if value is None:
         return "unset"
-    if isinstance(value, str):
-        return value or '""'
-    if isinstance(value, bool):
-        return str(value).lower()
-    text = str(value) if isinstance(value, (int, float)) else json.dumps(value, separators=(", ", ": "))
+    if kind is Unknown:
+        return "unknown"
+    text = str(value) if kind is int or kind is float else json.dumps(value, separators=(", ", ": "))
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

@@ -85,7 +85,7 @@ class Fast:
         told_from = (hf.data, text.data, context.fn)
         settings, given = self._asked
         read = [context.S[number] for number in settings] + [context.F.get(name, ABSENT) for name in given]
-        key = (inputs.architecture, hf.unknown, text.unknown, *map(id, told_from), *map(repr, read))
+        key = (inputs.architecture, hf.unknown, text.unknown, *map(id, told_from), repr(read))
         kept = context.LS.told.get(key)
         if kept is None:
             told = self._tell(context, inputs)

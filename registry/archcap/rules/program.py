@@ -109,8 +109,7 @@ def assembled(
         parts=_parts(writers),
         fast=fast.run,
         interpret=late.interpret,
-        evaluate=lambda index, inputs, moment: late.judge.evaluate(index, inputs, moment),
-        reasons=lambda index, inputs, moment, truth: late.judge.reasons(index, inputs, moment, truth),
+        judge=lambda: late.judge,
         rules=lambda: late.ir,
     )
 

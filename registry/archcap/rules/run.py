@@ -12,6 +12,7 @@ from archcap.model.values import plain_record
 
 if TYPE_CHECKING:
     from archcap.rules.ir import ReleaseIR
+    from archcap.rules.judge import Judge
     from archcap.rules.runtime import Context
 
 Value = Json
@@ -268,9 +269,7 @@ class Program:
         parts: structured setting -> its leaves that have writers.
         fast: runs the compiled functions; raises NeedsInterpreter on the first unknown.
         interpret: runs the three-valued interpreter; same result where nothing is unknown.
-        evaluate: (expression index, inputs, moment) -> value or Unknown; never raises for data.
-        reasons: the same arguments, and what the expression is worth where that is known -> the names whose values
-            alone make it so.
+        judge: what evaluates `expressions`; made when first asked for.
         rules: the rules themselves, for showing; decoded when first asked for.
     """
 
@@ -282,8 +281,7 @@ class Program:
     parts: Mapping[str, Sequence[str]]
     fast: Callable[[Inputs], Run]
     interpret: Callable[[Inputs], Run]
-    evaluate: Callable[[int, Inputs, Moment], Value | Unknown]
-    reasons: Callable[[int, Inputs, Moment, bool | None], tuple[Reference, ...]]
+    judge: Callable[[], Judge]
     rules: Callable[[], ReleaseIR]
 
     def run(self, inputs: Inputs) -> Run:

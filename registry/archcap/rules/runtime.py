@@ -91,20 +91,6 @@ class Assumed(dict[str, Any]):
         return value
 
 
-class Lazy(dict[str, Any]):
-    """Values taken on first use from what was given, else from the defaults."""
-
-    __slots__ = ("defaults", "given")
-
-    def __init__(self, given: Mapping[str, Value], defaults: Mapping[str, Value]) -> None:
-        super().__init__()
-        self.given, self.defaults = given, defaults
-
-    def __missing__(self, name: str) -> Value:
-        value = self[name] = self.given[name] if name in self.given else self.defaults[name]
-        return value
-
-
 class PartlyKnown(frozenset[str]):
     """Names of which some may or may not be in it; `unsure` None: all of them."""
 
@@ -191,6 +177,7 @@ class Layout:
         self.at = {name: number for number, name in enumerate(settings)}
         self._lists = Lists({})
         self._start: tuple[Mapping[str, Value] | None, list[Value]] = (None, [])
+        self._environment: tuple[Mapping[str, Value], Mapping[str, Value], dict[str, Value]] = ({}, {}, {})
 
     def start(self, raw: dict[str, Value] | Given) -> list[Value]:
         """Return the values that a launch begins with, in their places.
@@ -210,6 +197,14 @@ class Layout:
             if number is not None:
                 values[number] = value
         return values
+
+    def environment(self, given: Mapping[str, Value], defaults: Mapping[str, Value]) -> dict[str, Value]:
+        """Return the environment that a launch begins with: what is given, else the rules' own default."""
+        last, over, values = self._environment
+        if last is not given or over is not defaults:  # launches that set nothing share what they give
+            values = {**defaults, **given}
+            self._environment = (given, defaults, values)
+        return values.copy()
 
     def lists(self, given: Mapping[str, frozenset[str]]) -> Lists:
         """Return *given* as generated code reads it."""
@@ -364,7 +359,7 @@ class Context:
         self.F = Known(inputs.facts)
         self.H = Known(inputs.hw)
         self.A = Assumed(inputs.assume, read)
-        self.E, self.N, self.W = Lazy(inputs.env, env), set(inputs.env_set), {}
+        self.E, self.N, self.W = layout.environment(inputs.env, env), set(inputs.env_set), {}
         self.K = Known() if inputs.architecture is None and inputs.profile is None else Known(profile=inputs.profile)
         self.C = held(inputs.architecture, inputs.capabilities, inputs.unknown_capabilities)
         self.DC = held(inputs.draft_architecture, inputs.draft_capabilities, {})
