@@ -1,5 +1,8 @@
 """The prefix cache of hybrid models on the shipped data: the first founding story and what stands around it."""
 
+import gc
+from functools import partial
+
 import pytest
 
 from archcap.model.request import HardwareRequest, Request
@@ -33,6 +36,18 @@ def fixes_of(release, settings, gpu="h200"):
 
 
 # The first founding story
+
+
+def test_an_answer_leaves_nothing_to_the_collector():
+    ask = partial(launch, "0.5.18", qwen35(TEXT_ONLY), STORY)
+    assert errors(ask())
+    gc.collect()
+    gc.disable()
+    try:
+        ask()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_in_0_5_18_the_unregistered_class_starts_without_decode_ranks():

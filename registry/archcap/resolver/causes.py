@@ -49,6 +49,8 @@ class Chain:
     texts: set[str] = field(default_factory=set)
     judged: dict[int, dict[int, Json | Unknown]] = field(default_factory=dict)
     """What conditions were worth before an event: the writers of a setting share many."""
+    moments: dict[int, Moment] = field(default_factory=dict)
+    """By event. Kept here, because a history that kept them would only be freed by the collector."""
 
     @classmethod
     def of(cls, outcome: Outcome) -> Chain:
@@ -56,10 +58,17 @@ class Chain:
         program = outcome.subject.view.program
         return cls(outcome.subject, outcome.inputs, program, program.judge(), outcome.history, outcome.run.exact)
 
+    def _before(self, event: int) -> Moment:
+        """Return the point before event *event* of the trace."""
+        moment = self.moments.get(event)
+        if moment is None:
+            moment = self.moments[event] = self.history.before(event)
+        return moment
+
     def of_statement(self, index: int, before: int, depth: int = 0) -> None:
         """Add what made statement *index* run at the point *before* of the trace."""
         info = self.program.statements[index]
-        moment = self.history.before(before)
+        moment = self._before(before)
         holding, failing = self._guarding(info, moment)
         for index in info.values:
             if index >= 0:
@@ -99,7 +108,7 @@ class Chain:
         shown = self.history.trace[event][VALUE]
         for name in shown if isinstance(shown, dict) else ():
             if name.split(".", 1)[0] in self.inputs.user:
-                self._of(Reference("setting", name), self.history.before(event), event, 0)
+                self._of(Reference("setting", name), self._before(event), event, 0)
 
     def _let_through(self, info: StatementInfo) -> Iterator[Reference]:
         """Yield the user's settings that kept the step from ending before the statement."""
@@ -214,7 +223,7 @@ class Chain:
     def _barriers(self, writers: Iterable[int], before: int) -> Iterator[tuple[int, bool, Moment, int]]:
         """Yield the conditions that kept each writer from running, with what they were worth, once each."""
         seen: set[int] = set()
-        statements, moment = self.program.statements, self.history.before(before)
+        statements, moment = self.program.statements, self._before(before)
         for index in writers:
             info = statements[index]
             barrier = self._left(info, before) if info.returns_before else None
@@ -230,7 +239,7 @@ class Chain:
             at = self.history.returned(index, before)
             if at is not None and self.program.statements[index].guards:
                 guard = self.program.statements[index].guards[-1]
-                return guard.expr, guard.wanted, self.history.before(at), at
+                return guard.expr, guard.wanted, self._before(at), at
         return None
 
     def _unmet(self, info: StatementInfo, moment: Moment) -> tuple[int, bool, Moment, int] | None:

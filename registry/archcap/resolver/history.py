@@ -102,11 +102,10 @@ class History:
         context: what compiled rules read, where they made the run.
     """
 
-    __slots__ = ("_inputs", "_last", "_moments", "_names", "_written", "context", "parts", "trace")
+    __slots__ = ("_inputs", "_last", "_names", "_written", "context", "parts", "trace")
 
     def __init__(self, run: Run, inputs: Inputs, parts: Mapping[str, Sequence[str]]) -> None:
         self.trace, self.context, self.parts, self._inputs = run.trace, run.context, parts, inputs
-        self._moments: dict[int, Moment] = {}
         self._last: dict[str, int] | None = None
         self._names: list[str] | None = None
         self._written: dict[tuple[Kind, str], list[int]] = {}
@@ -131,11 +130,8 @@ class History:
         return at if at < before else None
 
     def before(self, event: int) -> Moment:
-        """Return the point before event *event* of the trace."""
-        moment = self._moments.get(event)
-        if moment is None:
-            moment = self._moments[event] = Moment(self, event)
-        return moment
+        """Return the point before event *event* of the trace; made anew, who asks more than once keeps it."""
+        return Moment(self, event)
 
     def last_write(self, before: int, kind: str, name: str) -> int | None:
         """Return the index of the last event before *before* that wrote *name*, part of it, or what it is part of."""
