@@ -92,13 +92,14 @@ def _draft_facts(inputs: Inputs, subject: Subject) -> dict[str, Json]:
     view, raw = subject.view, inputs.raw
     engine = view.engine
     path = raw.get(engine.draft_setting) if engine.draft_setting else None
-    if subject.draft_config is None and path not in (None, raw.get(engine.config_setting)):
+    if subject.draft_config is None and path is not None and path != raw.get(engine.config_setting):
         return {}
     name = subject.architecture if subject.draft_config is None else inputs.draft_architecture
     if name is None:
         return {}
-    method = raw.get(engine.draft_method_setting) if engine.draft_method_setting else None
-    rewrite = rewrite_for(view.rewrites_of(name), method.upper() if isinstance(method, str) else None)
+    rewrites = view.rewrites_of(name)
+    method = raw.get(engine.draft_method_setting) if rewrites and engine.draft_method_setting else None
+    rewrite = rewrite_for(rewrites, method.upper() if isinstance(method, str) else None)
     return {
         "draft_architecture": rewrite.architecture if rewrite else name,
         "draft_depth": rewrite.depth if rewrite else None,

@@ -1,6 +1,6 @@
 """From rules to a `Program`, or to the text of a module that holds one.
 
-The only place that runs text generated in this process. Knows no engine by name.
+With `past.py`, the only place that runs text generated in this process. Knows no engine by name.
 """
 
 from __future__ import annotations
