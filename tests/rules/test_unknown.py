@@ -7,7 +7,7 @@ import pytest
 from archcap.rules import compile_release, condition
 from archcap.rules.run import KIND, VALUE, ConfigView, Kind, NeedsInterpreter, PeerRun, Reference, Unknown
 from tests.rules.test_run import GIVEN, RAW, double, engine, program_of
-from tests.rules.toy import inputs, vocabulary
+from tests.rules.toy import compiled_run, inputs, vocabulary
 
 HW = frozenset({"hardware"})
 CONFIG = frozenset({"config"})
@@ -303,20 +303,13 @@ def judged(expression, index=0, define=None, **state):
     launch = inputs(RAW, **{**GIVEN, **given})
     moment = Now(launch, **state)
     told = program.judge().evaluate(index, launch, moment), program.judge().reasons(index, launch, moment, None)
-    compiled = Now(launch, **state, context=context_of(program, launch))
+    run = compiled_run(program, launch)
+    compiled = Now(launch, **state, context=None if run is None else run.context)
     assert (
         program.judge().evaluate(index, launch, compiled),
         program.judge().reasons(index, launch, compiled, None),
     ) == told
     return told
-
-
-def context_of(program, launch):
-    """Return what compiled rules read, where they can make the run."""
-    try:
-        return program.fast(launch).context
-    except NeedsInterpreter:
-        return None
 
 
 S, V, F = ((lambda key, kind=kind: Reference(kind, key)) for kind in ("setting", "var", "fact"))

@@ -11,7 +11,7 @@ from archcap.model.engine import Engine, Names, Release, Setting, SettingSpan
 from archcap.model.registry import EngineRegistry
 from archcap.model.rules import Define, PipelineEntry, Step
 from archcap.model.vocabulary import Vocabulary
-from archcap.rules.run import ConfigView, Inputs
+from archcap.rules.run import ConfigView, Inputs, NeedsInterpreter
 
 RELEASES = ("1.0", "1.1", "1.2", "2.0")
 
@@ -126,3 +126,11 @@ def inputs(
         functions=functions or {},
         **more,
     )
+
+
+def compiled_run(program, launch):
+    """Return the run that compiled rules make of a launch, None where they meet something unknown."""
+    try:
+        return program.fast(launch)
+    except NeedsInterpreter:
+        return None

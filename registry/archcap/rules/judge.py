@@ -11,25 +11,20 @@ from archcap.rules.conditions import Condition
 from archcap.rules.evaluate import Evaluator, literal
 from archcap.rules.functions import RAISES
 from archcap.rules.ir import Definitions
-from archcap.rules.past import Compiled, Past, Pasts
+from archcap.rules.past import Compiled, Layers, Past, Pasts
 from archcap.rules.reads import Eval
-from archcap.rules.reasons import RAISED, Found, Reasons, Why, lasts, safe
-from archcap.rules.run import Function, Inputs, Moment, NeedsInterpreter, Reference, Unknown, Value, Values
-from archcap.rules.runtime import Context, Layout
+from archcap.rules.reasons import RAISED, Found, Reasons, Why, lasts, remembered, safe
+from archcap.rules.run import Function, Inputs, Moment, NeedsInterpreter, Reference, Unknown, Value
+from archcap.rules.runtime import ABSENT, Context, Layout
 from archcap.rules.state import Result, State, Store, whole
 
-_ABSENT = object()
 _NOT_CLOSED = Unknown(frozenset({"a local name"}))
 
 
-class _Layers(dict[str, Result]):
-    """Values looked up where they stand, the first place that has one, and kept."""
+class _Stored(Layers):
+    """Values of a store, read only."""
 
-    __slots__ = ("_layers",)
-
-    def __init__(self, *layers: Values) -> None:
-        super().__init__()
-        self._layers = layers
+    __slots__ = ()
 
     def get(self, name: str, default: Result = None, /) -> Result:
         try:
@@ -37,16 +32,8 @@ class _Layers(dict[str, Result]):
         except KeyError:
             return default
 
-    def __missing__(self, name: str) -> Result:
-        for layer in self._layers:
-            value = layer.get(name, _ABSENT)
-            if value is not _ABSENT:
-                self[name] = value
-                return value
-        raise KeyError(name)
-
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.get(name, _ABSENT) is not _ABSENT
+        return isinstance(name, str) and self.get(name, ABSENT) is not ABSENT
 
 
 class _Then(State):
@@ -64,7 +51,7 @@ class _Then(State):
         if kind is None:
             raise AttributeError(name)
         store = Store({})
-        store.unknown = _Layers(self.moment.values(kind), *([self.defaults[name]] if name in self.defaults else ()))
+        store.unknown = _Stored(self.moment.values(kind), *([self.defaults[name]] if name in self.defaults else ()))
         setattr(self, name, store)
         return store
 
@@ -83,17 +70,7 @@ class Remembering(Evaluator):
 
     def kept(self, node: x.Expr, run: Eval) -> Eval:
         """Return *run*, or what runs it once for each state."""
-        if not lasts(node):
-            return run
-
-        def remembered(state: State) -> Result:
-            worth = state.worth  # type: ignore[attr-defined]
-            found = worth.get(run, _ABSENT)
-            if found is _ABSENT:
-                found = worth[run] = run(state)
-            return found
-
-        return remembered
+        return remembered(run) if lasts(node) else run
 
 
 def _setting(name: str) -> Eval:
@@ -213,13 +190,10 @@ class Judge:
                 why = self._said[key] = self._why(self._over_pasts, key)
             if isinstance(why, tuple):
                 return why
-            found: Found = {}
             try:
-                why(self._at(inputs, moment, context), found)
+                return _told(why, self._at(inputs, moment, context))
             except NeedsInterpreter:
                 pass  # something unknown is read: asked again in three values
-            else:
-                return tuple(found)
         return self._reasons_in_three_values(key, inputs, moment)
 
     def _reasons_in_three_values(
@@ -230,13 +204,17 @@ class Judge:
             why = self._told[key] = self._why(self._over_states, key)
         if isinstance(why, tuple):
             return why
-        found: Found = {}
-        why(self._state(inputs, moment), found)
-        return tuple(found)
+        return _told(why, self._state(inputs, moment))
 
     def _why(self, reasons: Reasons, key: tuple[int, bool | None]) -> _Why:
         condition = self.condition(key[0])
         return reasons.of(condition.open if condition.closed is None else condition.closed, key[1])
+
+
+def _told(why: Why, state: State | Past) -> tuple[Reference, ...]:
+    found: Found = {}
+    why(state, found)
+    return tuple(found)
 
 
 def _not_closed(past: Past) -> Unknown:

@@ -12,15 +12,14 @@ from typing import Any
 from archcap.rules import expr as x
 from archcap.rules.emit import Emitter, Numbers, short_defines
 from archcap.rules.ir import Definitions
-from archcap.rules.reasons import lasts
+from archcap.rules.reasons import lasts, remembered
 from archcap.rules.run import Inputs, Moment, NeedsInterpreter, Unknown, Values
-from archcap.rules.runtime import Assumed, Context, Layout
+from archcap.rules.runtime import ABSENT, Assumed, Context, Layout
 
-_ABSENT = object()
 Compiled = Callable[["Past"], Any]
 
 
-class Named(dict[str, Any]):
+class Layers(dict[str, Any]):
     """Values by name, looked up where they stand when first read, the first place that has one."""
 
     __slots__ = ("_layers",)
@@ -31,13 +30,27 @@ class Named(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         for layer in self._layers:
-            value = layer.get(name, _ABSENT)
-            if value is not _ABSENT:
-                if type(value) is Unknown:
-                    break
+            value = layer.get(name, ABSENT)
+            if value is not ABSENT:
                 self[name] = value
                 return value
-        raise NeedsInterpreter(name)
+        raise KeyError(name)
+
+
+class Named(Layers):
+    """Values by name as compiled code reads them: what nobody knows needs the interpreter."""
+
+    __slots__ = ()
+
+    def __missing__(self, name: str) -> Any:
+        try:
+            value = super().__missing__(name)
+        except KeyError:
+            raise NeedsInterpreter(name) from None
+        if type(value) is Unknown:
+            del self[name]
+            raise NeedsInterpreter(name)
+        return value
 
 
 class Numbered(dict[int, Any]):
@@ -125,21 +138,11 @@ class Pasts:
             warnings.simplefilter("ignore", SyntaxWarning)
             code = compile(f"lambda X: {text}", "<condition>", "eval")
         run: Compiled = eval(code, self._namespace)
-        return _remembered(run) if lasts(node) else run
+        return remembered(run) if lasts(node) else run
 
 
 def _unbound(past: Past) -> Any:
     raise LookupError("a local name")
-
-
-def _remembered(run: Compiled) -> Compiled:
-    def remembered(past: Past) -> Any:
-        found = past.worth.get(run, _ABSENT)
-        if found is _ABSENT:
-            found = past.worth[run] = run(past)
-        return found
-
-    return remembered
 
 
 class _PastEmitter(Emitter):

@@ -10,6 +10,7 @@ from archcap.rules.describe import reference_of
 from archcap.rules.functions import RAISES
 from archcap.rules.ir import DefineIR
 from archcap.rules.run import Reference, Unknown
+from archcap.rules.runtime import ABSENT
 
 DEAR = 12
 """Nodes of an expression from which on what it is worth is kept."""
@@ -47,6 +48,18 @@ def lasts(node: x.Expr) -> bool:
     if not isinstance(node, x.Defined) and (type(node) not in _WHYS or x.size(node) < DEAR):
         return False
     return not any(isinstance(part, x.Local) for part in x.walk(node))
+
+
+def remembered(run: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what computes a value once for each state."""
+
+    def kept(state: Any) -> Any:
+        found = state.worth.get(run, ABSENT)
+        if found is ABSENT:
+            found = state.worth[run] = run(state)
+        return found
+
+    return kept
 
 
 class Reasons:
