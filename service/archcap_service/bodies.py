@@ -60,7 +60,8 @@ def _part(message: Message) -> bytes:
 
 def _too_large(limit: int) -> ServiceError:
     size = f"{limit // 1024} KiB" if limit < 1024 * 1024 else f"{limit / 1024 / 1024:g} MiB"
-    return ServiceError(413, "body-too-large", f"the body is larger than {size}", "send a configuration, not weights")
+    hint = "of a checkpoint send its config.json, of a log the part around the failure"
+    return ServiceError(413, "body-too-large", f"the body is larger than {size}", hint)
 
 
 def check_depth(body: bytes, limit: int) -> None:

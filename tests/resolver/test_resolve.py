@@ -103,6 +103,21 @@ def test_a_missing_capability_is_named_with_the_release_that_has_it() -> None:
     assert "(it is from 0.11)" in words
 
 
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ("cache.draft-buffer", "RiverForCausalLM is registered for extra state buffer in 0.11"),
+        ("cache.draft-windowed", "RiverForCausalLM is among Architectures with an extra state buffer in 0.11"),
+    ],
+)
+def test_what_is_asked_of_the_draft_is_told_of_the_draft(rule: str, text: str) -> None:
+    target: JsonObject = {**RIVER, "architectures": ["RiverTextForCausalLM"]}
+    echo: JsonObject = {"draft_method": "echo", "draft_depth": 7}
+    got = answer("0.11", config=target, draft_config=RIVER, settings=echo)
+    (finding,) = (one for one in got.findings if one.rule == rule)
+    assert text in [cause.text for cause in finding.causes]
+
+
 def test_the_plan_shows_what_the_vocabulary_puts_there() -> None:
     assert answer(settings={"page_size": 4}).plan == {"tree_page_size": 4}
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from archcap.rules.judge import Judge
 
 _DEEPEST, _MOST = 5, 12
+_DRAFT = "draft:"
+"""Before the name of a capability or list that the draft is asked for."""
 
 
 @dataclass(slots=True)
@@ -124,7 +126,7 @@ class Chain:
         if kind in ("has", "var", "hw", "env", "config", "user_set", "peer"):
             return True
         if kind == "list":
-            return self.inputs.architecture in self.inputs.lists.get(key, frozenset())
+            return self._named(key)[0] in self.inputs.lists.get(key.removeprefix(_DRAFT), frozenset())
         if kind == "assume":
             return not self.inputs.assume.get(key)
         value = moment.value(kind, key) if kind in ("setting", "fact") else True
@@ -262,10 +264,7 @@ class Chain:
         if kind == "hw":
             self._once(("hw", ""), wording.hardware_is(self.inputs.hw), "hardware", depth)
         elif kind == "has":
-            held = key in self.inputs.capabilities
-            self._add(
-                wording.capability_held(self.subject.view, self.inputs.architecture, key, held), "registry", None, depth
-            )
+            self._of_capability(key, depth)
         elif kind == "list":
             self._of_list(key, depth)
         elif kind == "config":
@@ -285,15 +284,21 @@ class Chain:
         declared = names.facts.get(path) if kind == "fact" else names.vars.get(path) if kind == "var" else None
         self._add(wording.peer_says(path, value, declared), "peer", None, depth)
 
+    def _named(self, key: str) -> tuple[str | None, frozenset[str]]:
+        """Return whom a list or capability is asked for, the target or the draft, and what that one can do."""
+        if key.startswith(_DRAFT):
+            return self.inputs.draft_architecture, self.inputs.draft_capabilities
+        return self.inputs.architecture, self.inputs.capabilities
+
     def _of_capability(self, key: str, depth: int) -> None:
-        of_draft, capability = key.startswith("draft:"), key.removeprefix("draft:")
-        name = self.inputs.draft_architecture if of_draft else self.inputs.architecture
-        held = capability in (self.inputs.draft_capabilities if of_draft else self.inputs.capabilities)
-        self._add(wording.capability_held(self.subject.view, name, capability, held), "registry", None, depth)
+        name, held = self._named(key)
+        capability = key.removeprefix(_DRAFT)
+        text = wording.capability_held(self.subject.view, name, capability, capability in held)
+        self._add(text, "registry", None, depth)
 
     def _of_list(self, key: str, depth: int) -> None:
-        name = self.inputs.draft_architecture if key.startswith("draft:") else self.inputs.architecture
-        key = key.removeprefix("draft:")
+        name, _ = self._named(key)
+        key = key.removeprefix(_DRAFT)
         held = name in self.inputs.lists.get(key, frozenset())
         self._add(wording.list_held(self.subject.view, key, name, held), "registry", None, depth)
 
