@@ -6,6 +6,9 @@ from pydantic import Field, model_validator
 
 from archcap.model.base import Json, JsonObject, Record
 
+_EMPTY: JsonObject = {"default": {}}
+"""In the schema of a field that is an empty mapping of its own where nothing is given: a factory is not shown there."""
+
 
 class HardwareRequest(Record):
     """What the launch runs on."""
@@ -27,8 +30,8 @@ class PeerRequest(Record):
     architecture: str | None = None
     draft_config: JsonObject | None = None
     hardware: HardwareRequest | None = None
-    settings: JsonObject = {}
-    env: dict[str, str | int | float | bool] = {}
+    settings: JsonObject = Field(default_factory=dict, json_schema_extra=_EMPTY)
+    env: dict[str, str | int | float | bool] = Field(default_factory=dict, json_schema_extra=_EMPTY)
     assumptions: dict[str, Json] | None = None
 
     @model_validator(mode="after")
@@ -53,9 +56,9 @@ class Request(Record):
     architecture: str | None = None
     draft_config: JsonObject | None = None
     hardware: HardwareRequest | None = None
-    settings: JsonObject = {}
-    env: dict[str, str | int | float | bool] = {}
-    assumptions: dict[str, Json] = {}
+    settings: JsonObject = Field(default_factory=dict, json_schema_extra=_EMPTY)
+    env: dict[str, str | int | float | bool] = Field(default_factory=dict, json_schema_extra=_EMPTY)
+    assumptions: dict[str, Json] = Field(default_factory=dict, json_schema_extra=_EMPTY)
     fixes: bool = False
     peer: PeerRequest | None = None
 
