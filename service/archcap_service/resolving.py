@@ -47,7 +47,7 @@ class Resolving:
         return "program" in vars(state.snapshot.release(engine, release))
 
     def answer(self, state: State, engine: str, release: str, body: bytes) -> bytes:
-        """Return the resolution as JSON.
+        """Return the resolution as JSON; whoever asks may remember it by the bytes of the question.
 
         Raises:
             RequestError: the body is no request, or names something nobody knows.
@@ -55,7 +55,9 @@ class Resolving:
         check_depth(body, self._settings.max_depth)
         value = read_object(body, "the request")
         release_view(state.snapshot, engine, release)
-        return self._answer(state, engine, release, value)
+        if "id" in value:
+            return self._answer(state, engine, release, value)
+        return to_json(self._resolve(state, engine, release, value))
 
     def batch(self, state: State, engine: str, release: str, body: bytes) -> tuple[bytes, bool]:
         """Return the resolutions, in order, and whether they are a JSON array (else JSON lines, like the body).
@@ -108,7 +110,7 @@ class Resolving:
             return _failed(RequestError("internal", "this request could not be answered", "please report it"), identity)
 
     def _answer(self, state: State, engine: str, release: str, value: JsonObject) -> bytes:
-        """Return the answer; the same launch under another id, or written with other spaces, is not computed again."""
+        """Return the answer; the same launch under another id is not computed again."""
         identity = value.get("id")
         if not isinstance(identity, str | int | None) or isinstance(identity, bool):
             return to_json(self._resolve(state, engine, release, value))  # says what is wrong with it

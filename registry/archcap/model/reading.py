@@ -6,6 +6,7 @@ Used wherever a question comes in: files, batch lines, request bodies. Opens not
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -44,7 +45,7 @@ def read_json(data: bytes, name: str) -> Json:
         size = f"{len(data) / 1024 / 1024:.0f} MiB"
         raise _bad(f"{name} has {size}, more than any configuration", "give the checkpoint's config.json itself")
     try:
-        text = data.decode("utf-8-sig")
+        text = data.removeprefix(BOM_UTF8).decode()  # what utf-8-sig does, in one call of C
     except UnicodeDecodeError as error:
         what = f"{name} is no text (byte {error.start} is not UTF-8)"
         raise _bad(what, "give JSON, not weights or an archive") from error
@@ -60,7 +61,7 @@ def read_json(data: bytes, name: str) -> Json:
         raise _bad(f"{name} holds a number of thousands of digits", "mend it: no engine takes one") from None
     except _Unreadable as error:
         raise _bad(f"{name} {error}", "mend it: the engine would read something else than is meant") from None
-    if text.count("{") + text.count("[") > MAX_DEPTH and _deeper_than(value, MAX_DEPTH):
+    if len(data) - len(data.translate(None, b"[{")) > MAX_DEPTH and _deeper_than(value, MAX_DEPTH):
         raise _too_deep(name)
     return value
 
