@@ -113,6 +113,26 @@ def test_a_parameter_counts_where_the_method_takes_it(case, body, found):
     assert having(scan({MODULE: classes(body)}, cap=Probe(parameter="forward.proxy")), "cap") == found
 
 
+@pytest.mark.parametrize(
+    ("case", "body", "found"),
+    [
+        ("a part that takes it", "self.x = M()\n        self.forward = self.x.forward", ["AForCausalLM"]),
+        ("a part that lacks it", "self.x = L()\n        self.forward = self.x.forward", []),
+        ("a part of a part", "self.x = K()\n        self.forward = self.x.forward", ["AForCausalLM"]),
+        ("another method of the part", "self.x = M()\n        self.step = self.x.forward", []),
+        ("a part that nobody makes", "self.forward = self.x.forward", []),
+        ("itself", "self.x = AForCausalLM()\n        self.forward = self.x.forward", []),
+    ],
+)
+def test_a_method_may_be_taken_from_a_part(case, body, found):
+    parts = (
+        "class L:\n    def forward(self): ...\nclass M:\n    def forward(self, proxy): ...\n"
+        "class K:\n    def __init__(self):\n        self.y = M()\n        self.forward = self.y.forward"
+    )
+    text = classes(f"    def __init__(self):\n        {body}", parts)
+    assert having(scan({MODULE: text}, cap=Probe(parameter="forward.proxy")), "cap") == found
+
+
 def test_a_base_class_counts_directly_and_from_afar():
     text = classes("    pass", "class Rail: pass\nclass Mid(Rail): pass", "(Mid)")
     assert having(scan({MODULE: text}, cap=Probe(base="core.models.one.Rails")), "cap") == []

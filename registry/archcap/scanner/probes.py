@@ -115,8 +115,13 @@ class Probes:
                     out.add(name, evidence)
 
     def _delegated(self, symbol: Symbol, look: Callable[[Symbol], Evidence | None], out: Findings) -> Evidence | None:
-        """Ask the classes that `__getattr__` passes unknown names to; undecided when they disagree."""
-        delegates = self.structure.delegates(symbol)
+        """Ask the classes that `__getattr__` passes unknown names to."""
+        return self._of_all(self.structure.delegates(symbol), symbol, look, out)
+
+    def _of_all(
+        self, delegates: list[Symbol], symbol: Symbol, look: Callable[[Symbol], Evidence | None], out: Findings
+    ) -> Evidence | None:
+        """Ask the classes that stand in for *symbol*; undecided when they disagree."""
         answers = [look(one) for one in delegates]
         held = [a for a in answers if a is not None]
         if held and len(held) < len(answers):
@@ -171,11 +176,15 @@ class Probes:
         assert probe.parameter is not None
         method, _, name = probe.parameter.rpartition(".")
 
-        def look(symbol: Symbol) -> Evidence | None:
+        def takes(symbol: Symbol) -> Evidence | None:
             found = self.modules.method(symbol, method)
             if found is None or name not in found[1].params:
                 return None
             return Evidence(self.modules.file(found[0]).path, found[1].span[0])
+
+        def look(symbol: Symbol) -> Evidence | None:
+            lenders = self.structure.lenders(symbol, method)  # what an instance holds comes before what its class has
+            return self._of_all(lenders, symbol, takes, out) if lenders else takes(symbol)
 
         self._by_class(probe, out, look)
 

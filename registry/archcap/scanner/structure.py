@@ -191,6 +191,18 @@ class Structure:
             self._delegates[symbol] = self._passed_on(symbol)
         return self._delegates[symbol]
 
+    def lenders(self, symbol: Symbol, method: str, asked: frozenset[Symbol] = frozenset()) -> list[Symbol]:
+        """Return the classes of which an instance of *symbol* takes *method*, by `self.method = self.x.method`.
+
+        One that takes it from a part of its own is followed to the end; those in *asked* are left out.
+        """
+        assigned = (member for _, member in self.modules.members(symbol, method) if member.method is not None)
+        takes = (re.fullmatch(rf"self\.(\w+)\.{method}", callee) for member in assigned for callee in member.callees)
+        taken = next((one for one in takes if one), None)
+        asked |= {symbol}
+        held = [one for one in self._made(symbol, taken[1], follow=True) if one not in asked] if taken else []
+        return [lender for one in held for lender in self.lenders(one, method, asked) or [one]]
+
     def _passed_on(self, symbol: Symbol) -> list[Symbol]:
         found = self.modules.method(symbol, "__getattr__")
         if found is None:
