@@ -9,14 +9,15 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 _ENOUGH = 0.6
-_LONGEST = 200
+_LONGEST, _SHORT = 200, 6
 _DASHES = str.maketrans("-. ", "___")
 
 
 def nearest_names(word: str, known: Iterable[str], n: int = 3) -> list[str]:
     """Return up to *n* of the *known* names that *word* may stand for, the likeliest first.
 
-    Upper and lower case, dashes and underscores count as equal; ties keep alphabetical order.
+    Upper and lower case, dashes and underscores count as equal; ties keep alphabetical order. Where none is near, a
+    short word may stand for the beginning of a longer name.
 
     Args:
         word: what was written.
@@ -28,6 +29,10 @@ def nearest_names(word: str, known: Iterable[str], n: int = 3) -> list[str]:
         return [word]
     folded = _fold(word[:_LONGEST])
     scored = [(score, name) for name in names if (score := _likeness(folded, _fold(name))) >= _ENOUGH]
+    if not scored and 1 < len(folded) <= _SHORT:
+        starts = [(name, _fold(name)[: len(folded)]) for name in names]
+        alike = [(_likeness(folded, start), name) for name, start in starts if start[:2] == folded[:2]]
+        scored = [one for one in alike if one[0] >= _ENOUGH]
     return [name for _, name in sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:n]]
 
 

@@ -76,3 +76,10 @@ def test_a_long_list_of_names_is_cut() -> None:
     assert one_of([]) == "nothing"
     assert one_of(["a"]) == "a"
     assert one_of(["a", "b", "c"], limit=2) == "one of a, b … (3 in all)"
+
+
+@pytest.mark.parametrize(
+    ("word", "near"), [("tpp", ["tp_size"]), ("--tpp", ["tp_size"]), ("ppp", ["pp_size"]), ("xtp", []), ("t", [])]
+)
+def test_a_short_word_may_be_the_beginning_of_a_name(word: str, near: list[str]) -> None:
+    assert nearest_names(word, ("tp_size", "pp_size", "tokenizer_mode")) == near
