@@ -5,7 +5,7 @@ Pure; knows only strings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 
 _ENOUGH = 0.6
@@ -28,12 +28,18 @@ def nearest_names(word: str, known: Iterable[str], n: int = 3) -> list[str]:
     if word in names:
         return [word]
     folded = _fold(word[:_LONGEST])
-    scored = [(score, name) for name in names if (score := _likeness(folded, _fold(name))) >= _ENOUGH]
-    if not scored and 1 < len(folded) <= _SHORT:
-        starts = [(name, _fold(name)[: len(folded)]) for name in names]
-        alike = [(_likeness(folded, start), name) for name, start in starts if start[:2] == folded[:2]]
-        scored = [one for one in alike if one[0] >= _ENOUGH]
-    return [name for _, name in sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:n]]
+    texts = {name: _fold(name) for name in names}
+    near = _near(folded, texts)
+    if not near and 1 < len(folded) <= _SHORT:
+        starts = {name: text[: len(folded)] for name, text in texts.items() if text[:2] == folded[:2]}
+        near = _near(folded, starts)
+    return near[:n]
+
+
+def _near(word: str, texts: Mapping[str, str]) -> list[str]:
+    """Return the names whose texts are like *word*, the likeliest first."""
+    scored = [(score, name) for name, text in texts.items() if (score := _likeness(word, text)) >= _ENOUGH]
+    return [name for _, name in sorted(scored, key=lambda pair: (-pair[0], pair[1]))]
 
 
 def nearest_name(word: str, known: Iterable[str]) -> str | None:

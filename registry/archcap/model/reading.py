@@ -61,9 +61,14 @@ def read_json(data: bytes, name: str) -> Json:
         raise _bad(f"{name} holds a number of thousands of digits", "mend it: no engine takes one") from None
     except _Unreadable as error:
         raise _bad(f"{name} {error}", "mend it: the engine would read something else than is meant") from None
-    if len(data) - len(data.translate(None, b"[{")) > MAX_DEPTH and _deeper_than(value, MAX_DEPTH):
+    if brackets(data) > MAX_DEPTH and _deeper_than(value, MAX_DEPTH):
         raise _too_deep(name)
     return value
+
+
+def brackets(data: bytes) -> int:
+    """Return how many brackets JSON opens, in texts as well: it nests no deeper. Half the time of two counts."""
+    return len(data) - len(data.translate(None, b"[{"))
 
 
 def read_object(data: bytes, name: str) -> JsonObject:

@@ -18,6 +18,7 @@ from archcap.resolver.outcome import Outcome
 from archcap.resolver.subject import Subject
 from archcap.rules.run import (
     NAME,
+    OF_DRAFT,
     STATEMENT,
     VALUE,
     ConfigView,
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from archcap.rules.judge import Judge
 
 _DEEPEST, _MOST = 5, 12
-_DRAFT = "draft:"
-"""Before the name of a capability or list that the draft is asked for."""
 
 
 @dataclass(slots=True)
@@ -126,7 +125,7 @@ class Chain:
         if kind in ("has", "var", "hw", "env", "config", "user_set", "peer"):
             return True
         if kind == "list":
-            return self._named(key)[0] in self.inputs.lists.get(key.removeprefix(_DRAFT), frozenset())
+            return self._on_list(key)
         if kind == "assume":
             return not self.inputs.assume.get(key)
         value = moment.value(kind, key) if kind in ("setting", "fact") else True
@@ -284,23 +283,23 @@ class Chain:
         declared = names.facts.get(path) if kind == "fact" else names.vars.get(path) if kind == "var" else None
         self._add(wording.peer_says(path, value, declared), "peer", None, depth)
 
-    def _named(self, key: str) -> tuple[str | None, frozenset[str]]:
-        """Return whom a list or capability is asked for, the target or the draft, and what that one can do."""
-        if key.startswith(_DRAFT):
-            return self.inputs.draft_architecture, self.inputs.draft_capabilities
-        return self.inputs.architecture, self.inputs.capabilities
+    def _asked(self, key: str) -> str | None:
+        """Return whose capability or list membership a reference reads: the target's or the draft's."""
+        return self.inputs.draft_architecture if key.startswith(OF_DRAFT) else self.inputs.architecture
+
+    def _on_list(self, key: str) -> bool:
+        return self._asked(key) in self.inputs.lists.get(key.removeprefix(OF_DRAFT), frozenset())
 
     def _of_capability(self, key: str, depth: int) -> None:
-        name, held = self._named(key)
-        capability = key.removeprefix(_DRAFT)
-        text = wording.capability_held(self.subject.view, name, capability, capability in held)
+        capability = key.removeprefix(OF_DRAFT)
+        held = capability in (self.inputs.capabilities if capability == key else self.inputs.draft_capabilities)
+        text = wording.capability_held(self.subject.view, self._asked(key), capability, held)
         self._add(text, "registry", None, depth)
 
     def _of_list(self, key: str, depth: int) -> None:
-        name, _ = self._named(key)
-        key = key.removeprefix(_DRAFT)
-        held = name in self.inputs.lists.get(key, frozenset())
-        self._add(wording.list_held(self.subject.view, key, name, held), "registry", None, depth)
+        list_id = key.removeprefix(OF_DRAFT)
+        text = wording.list_held(self.subject.view, list_id, self._asked(key), self._on_list(key))
+        self._add(text, "registry", None, depth)
 
     def _of_config(self, key: str, depth: int) -> None:
         root, path = key.split(":", 1)

@@ -18,7 +18,7 @@ from archcap.rules.conditions import Condition
 from archcap.rules.ir import DefineIR, StageName, StepIR, Stmt, Write
 from archcap.rules.lower import fill, message_of
 from archcap.rules.release import Lowered
-from archcap.rules.run import Guard, NameKind, Reference, StatementInfo
+from archcap.rules.run import OF_DRAFT, Guard, NameKind, Reference, StatementInfo
 from archcap.rules.show import show
 
 MAX_CLOSED = 400
@@ -144,8 +144,8 @@ _REFERENCES: dict[type[x.Expr], Callable[[Any], Reference]] = {
     x.HasPeer: lambda n: Reference("peer", ""),
     x.PeerValue: lambda n: Reference("peer", ".".join(n.path if n.kind == "setting" else (n.kind, *n.path))),
     x.Profile: lambda n: Reference("profile", "profile"),
-    x.Has: lambda n: Reference("has", ("draft:" if n.draft else "") + n.capability),
-    x.InList: lambda n: Reference("list", ("draft:" if n.draft else "") + n.list),
+    x.Has: lambda n: Reference("has", (OF_DRAFT if n.draft else "") + n.capability),
+    x.InList: lambda n: Reference("list", (OF_DRAFT if n.draft else "") + n.list),
     x.Config: lambda n: Reference("config", f"{n.view}:{'.'.join(n.path)}"),
 }
 

@@ -206,6 +206,10 @@ NameKind = Literal[
 ]
 
 
+OF_DRAFT: Final = "draft:"
+"""Stands before the capability or list of a reference that is asked of the draft, not of the target."""
+
+
 class Reference(NamedTuple):
     """A name an expression reads; `key` is the setting path, variable, config path (`hf:a.b`), capability or list."""
 

@@ -109,14 +109,11 @@ class Probes:
         for name, symbols in self._asked(probe):
             for symbol in symbols:
                 evidence = look(symbol)
-                if evidence is None and self.structure.delegates(symbol):
-                    evidence = self._delegated(symbol, look, out)
+                delegates = self.structure.delegates(symbol) if evidence is None else []
+                if delegates:
+                    evidence = self._of_all(delegates, symbol, look, out)
                 if evidence is not None:
                     out.add(name, evidence)
-
-    def _delegated(self, symbol: Symbol, look: Callable[[Symbol], Evidence | None], out: Findings) -> Evidence | None:
-        """Ask the classes that `__getattr__` passes unknown names to."""
-        return self._of_all(self.structure.delegates(symbol), symbol, look, out)
 
     def _of_all(
         self, delegates: list[Symbol], symbol: Symbol, look: Callable[[Symbol], Evidence | None], out: Findings

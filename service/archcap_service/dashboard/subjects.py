@@ -10,6 +10,7 @@ from archcap.model.architectures import Architecture, DraftRewrite
 from archcap.model.base import Json
 from archcap.model.releases import held_when
 from archcap.model.vocabulary import Capability
+from archcap.rules.run import OF_DRAFT
 from archcap.snapshot import ReleaseView, Snapshot
 from archcap.snapshot.compare import Happening, Holding, history, holdings
 from archcap_service.dashboard.presence import ABSENT, NO, Rail, architecture_rails, capability_rails
@@ -270,7 +271,8 @@ def _probes(given: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
 
 def _rules(view: ReleaseView, name: str) -> Iterator[Json]:
     uses = uses_of(view)
-    infos = {info.index: info for key in (f"has.{name}", f"has.draft:{name}") for info in uses.readers.get(key, ())}
+    keys = (f"has.{name}", f"has.{OF_DRAFT}{name}")
+    infos = {info.index: info for key in keys for info in uses.readers.get(key, ())}
     yield from rows_of([infos[index] for index in sorted(infos)], uses, view.program)
 
 
