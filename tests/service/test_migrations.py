@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -14,7 +15,7 @@ from archcap.errors import ArchcapError
 from archcap_service.overrides import OverrideRequest
 from archcap_service.store import migrations
 from archcap_service.store.audit import Actor
-from archcap_service.store.database import Database
+from archcap_service.store.database import Database, _prepare_sqlite
 from archcap_service.store.errors import StoreOutdated, StoreUnavailable
 from archcap_service.store.registries import Registries
 from archcap_service.store.revisions import Revisions, state_digest
@@ -90,3 +91,28 @@ def test_a_database_that_is_not_there_is_unavailable():
     with pytest.raises(StoreUnavailable) as caught:
         migrations.upgrade(database)
     assert "hunter2" not in str(caught.value) + database.shown
+
+
+class Contested:
+    """A connection whose switch of the journal fails as often as told."""
+
+    def __init__(self, *errors):
+        self.errors, self.done = list(errors), []
+
+    def execute(self, statement):
+        if "journal_mode" in statement and self.errors:
+            raise sqlite3.OperationalError(self.errors.pop(0))
+        self.done.append(statement)
+
+
+def test_a_new_file_that_others_switch_at_the_same_time_is_asked_again():
+    connection = Contested("database is locked", "database is locked")
+    _prepare_sqlite(connection, None)
+    assert connection.done[-1] == "PRAGMA journal_mode=WAL"
+
+
+def test_a_file_that_cannot_be_written_is_not_asked_again():
+    connection = Contested("disk I/O error", "never reached")
+    with pytest.raises(sqlite3.OperationalError, match="disk I/O error"):
+        _prepare_sqlite(connection, None)
+    assert connection.errors == ["never reached"]

@@ -5,7 +5,9 @@ Writers exclude each other: SQLite by `BEGIN IMMEDIATE`, PostgreSQL by a lock on
 
 from __future__ import annotations
 
+import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -22,6 +24,7 @@ from archcap_service.store.errors import StoreUnavailable, wording
 CHANNEL = "archcap_revision"
 """PostgreSQL's NOTIFY channel: something in `head` changed."""
 BUSY_MS = 5000
+_AGAIN_S = 0.02
 CONNECT_S = 3
 STATEMENT_MS = 10_000
 PATIENCE = {
@@ -141,8 +144,22 @@ class Database:
 
 def _prepare_sqlite(connection, _record) -> None:  # type: ignore[no-untyped-def]  # the driver's own type
     connection.isolation_level = None  # transactions are begun by `_begin_sqlite`
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={BUSY_MS}"):
+    for pragma in (f"busy_timeout={BUSY_MS}", "synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
+    _log_ahead(connection)
+
+
+def _log_ahead(connection) -> None:  # type: ignore[no-untyped-def]
+    """Keep the journal ahead of the file. Who meets others that do so to a new file is refused without any waiting."""
+    until = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(_AGAIN_S)
 
 
 def _begin_sqlite(connection) -> None:  # type: ignore[no-untyped-def]
